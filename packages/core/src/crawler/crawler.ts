@@ -1,0 +1,282 @@
+import { performance } from 'node:perf_hooks';
+
+import type { DownloaderMiddleware } from '../downloader/middleware.ts';
+import { baseDownloaderMiddlewares } from '../downloader/middlewares/base.ts';
+import { CrawlerSlots, SlotRegistry } from '../downloader/slot-registry.ts';
+import { Engine, type StopMode } from '../engine/engine.ts';
+import { CloseSpider, toError } from '../errors.ts';
+import { baseExtensions } from '../extensions/base.ts';
+import type { Extension } from '../extensions/extension.ts';
+import type { Request } from '../http/request.ts';
+import { LogFormatter } from '../log/log-formatter.ts';
+import type { Logger } from '../log/logger.ts';
+import type { ItemPipeline } from '../pipeline/item-pipeline.ts';
+import type { DupeFilter } from '../scheduler/dupe-filter.ts';
+import type { SpiderMiddleware } from '../scraper/spider-middleware.ts';
+import { baseSpiderMiddlewares } from '../scraper/middlewares/base.ts';
+import { Settings } from '../settings/settings.ts';
+import { SignalManager } from '../signals/signal-manager.ts';
+import type { Spider, SpiderArgs, SpiderClass } from '../spider/spider.ts';
+import { DummyStatsCollector, StatsCollector, type StatValue } from '../stats/stats-collector.ts';
+import {
+  buildComponents,
+  type ComponentClass,
+  type ComponentPriorities,
+  mergeComponents,
+  resolveComponents,
+} from './component.ts';
+
+/** How a crawl ended. */
+export interface CrawlResult {
+  readonly spider: string;
+  /** `finished`, `shutdown`, `start_error`, `closespider_…`, `bootstrap_failed`, or what closed it. */
+  readonly reason: string;
+  /** False if it could not start, was interrupted, or lost something: all requests failed, a feed was not stored. */
+  readonly ok: boolean;
+  readonly stats: Readonly<Record<string, StatValue>>;
+  readonly error?: Error;
+}
+
+type Resolved<T> = readonly (readonly [ComponentClass<T>, number])[];
+
+/** The component classes of a crawl, in their order. */
+export interface CrawlerComponents {
+  readonly downloaderMiddlewares: Resolved<DownloaderMiddleware>;
+  readonly spiderMiddlewares: Resolved<SpiderMiddleware>;
+  readonly pipelines: Resolved<ItemPipeline>;
+  readonly extensions: Resolved<Extension>;
+  /** Null switches duplicates off; undefined is the default filter. */
+  readonly dupeFilter: DupeFilter | null | undefined;
+}
+
+export interface CrawlerOptions {
+  readonly log: Logger;
+  /** Shared by the crawlers of a process. */
+  readonly slots?: SlotRegistry;
+  /** Folder that component paths and feeds are seen from. */
+  readonly root?: string;
+}
+
+/** One run of one spider: its settings, signals, stats, components and engine. */
+export class Crawler {
+  readonly spiderClass: SpiderClass;
+  readonly settings: Settings;
+  readonly signals: SignalManager;
+  readonly stats: StatsCollector;
+  readonly log: Logger;
+  readonly root: string;
+  readonly slots: CrawlerSlots;
+  logFormatter: LogFormatter = new LogFormatter();
+  /** Requests dropped so far. */
+  droppedCount = 0;
+  #spider: Spider | undefined;
+  #engine: Engine | undefined;
+  #components: CrawlerComponents | undefined;
+  #extensions: readonly Extension[] = [];
+  #error: Error | undefined;
+  #isStarted = false;
+  #stopMode: StopMode | undefined;
+
+  constructor(spiderClass: SpiderClass, settings: Settings, options: CrawlerOptions) {
+    this.spiderClass = spiderClass;
+    this.settings = settings.copy();
+    if (spiderClass.updateSettings) spiderClass.updateSettings(this.settings);
+    this.root = options.root ?? process.cwd();
+    this.log = options.log.child({ spider: spiderClass.name });
+    this.signals = new SignalManager();
+    this.signals.onError = (error, signal) => {
+      this.log.error(`A listener of ${signal} failed: ${error.message}`, { error });
+    };
+    this.stats = this.settings.get('STATS_ENABLED') ? new StatsCollector() : new DummyStatsCollector();
+    const registry = this.settings.get('SLOT_SCOPE') === 'crawler' ? new SlotRegistry() : (options.slots ?? new SlotRegistry());
+    this.slots = new CrawlerSlots(registry, {
+      concurrency: this.settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity,
+      delay: this.settings.get('DOWNLOAD_DELAY'),
+      jitter: this.settings.get('RANDOMIZE_DOWNLOAD_DELAY') ? this.settings.get('DOWNLOAD_DELAY_JITTER') : 0,
+      slots: this.settings.get('DOWNLOAD_SLOTS'),
+    });
+  }
+
+  /** @throws Error before the crawl has started. */
+  get spider(): Spider {
+    if (this.#spider === undefined) throw new Error('The spider is built when the crawl starts.');
+    return this.#spider;
+  }
+
+  get engine(): Engine | undefined {
+    return this.#engine;
+  }
+
+  get components(): CrawlerComponents {
+    if (this.#components === undefined) throw new Error('Components are known when the crawl starts.');
+    return this.#components;
+  }
+
+  get extensions(): readonly Extension[] {
+    return this.#extensions;
+  }
+
+  getExtension<T extends Extension>(componentClass: new (...args: never[]) => T): T | undefined {
+    return this.#extensions.find((one): one is T => one instanceof componentClass);
+  }
+
+  getDownloaderMiddleware<T extends DownloaderMiddleware>(componentClass: new (...args: never[]) => T): T | undefined {
+    return this.#engine?.downloader.middlewares.find((one): one is T => one instanceof componentClass);
+  }
+
+  getSpiderMiddleware<T extends SpiderMiddleware>(componentClass: new (...args: never[]) => T): T | undefined {
+    return this.#engine?.scraper.middlewares.find((one): one is T => one instanceof componentClass);
+  }
+
+  getItemPipeline<T extends ItemPipeline>(componentClass: new (...args: never[]) => T): T | undefined {
+    return this.#engine?.pipelines.pipelines.find((one): one is T => one instanceof componentClass);
+  }
+
+  /** Says why a request is not made: one stat, one signal, one debug line. */
+  dropped(request: Request, cause: string, message = ''): void {
+    this.droppedCount++;
+    this.stats.inc(`request_dropped_count/${cause}`);
+    this.stats.inc('account/dropped');
+    if (this.log.isEnabled('DEBUG')) {
+      this.log.debug(`Dropped ${request.toString()}: ${cause}${message ? ` (${message})` : ''}`, { cause });
+    }
+    if (this.signals.has('request_dropped')) this.signals.send('request_dropped', { request, cause, spider: this.spider });
+  }
+
+  /** Makes the result not ok. The first error is the one reported; log it yourself. */
+  fail(error: Error): void {
+    this.#error ??= error;
+  }
+
+  /** Stops the crawl; what is not done goes back to the scheduler. */
+  stop(mode: StopMode = 'graceful'): void {
+    this.#stopMode = mode;
+    this.#engine?.closeSpider('shutdown', mode);
+  }
+
+  /** Runs the crawl to its end. Once only. Never rejects: a spider that cannot start has a result too. */
+  async crawl(args: SpiderArgs = {}): Promise<CrawlResult> {
+    if (this.#isStarted) throw new Error('A crawler runs once. Make another one.');
+    this.#isStarted = true;
+    const start = performance.now();
+    let result: CrawlResult;
+    this.signals.send('crawl_started', { crawler: this });
+    try {
+      const reason = await this.#run(args);
+      result = this.#result(reason);
+    } catch (thrown) {
+      const error = toError(thrown);
+      this.#error ??= error;
+      this.log.error(`Spider ${this.spiderClass.name} could not start: ${error.message}`, { error });
+      this.signals.send('crawl_failed', { crawler: this, error });
+      result = this.#result('bootstrap_failed');
+    } finally {
+      this.slots.close();
+    }
+    this.log.info(`Spider closed (${result.reason}) after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+    await this.signals.sendAwaited('crawl_ended', { crawler: this, result });
+    return result;
+  }
+
+  async #run(args: SpiderArgs): Promise<string> {
+    const { spiderClass, settings, signals } = this;
+    const spider = spiderClass.fromCrawler ? spiderClass.fromCrawler(this, args) : new spiderClass(args);
+    spider.bind(this);
+    this.#spider = spider;
+    this.#components = await this.#resolve();
+    this.#extensions = buildComponents(this.#components.extensions, this);
+    settings.freeze();
+    const engine = new Engine(this);
+    this.#engine = engine;
+    if (spider.closed) {
+      signals.connect('spider_closed', ({ reason }) => spider.closed!(reason), { phase: 'after' });
+    }
+    this.log.info(`Spider opened`, { settings: this.#overridden() });
+    let opened = false;
+    let stopped = false;
+    try {
+      await engine.scheduler.open(spider);
+      await engine.pipelines.open();
+      opened = true;
+    } catch (thrown) {
+      if (!(thrown instanceof CloseSpider)) {
+        await engine.pipelines.close();
+        await engine.scheduler.close('bootstrap_failed');
+        throw thrown;
+      }
+      engine.closeSpider(thrown.reason);
+    }
+    for (const outcome of await signals.sendAwaited('spider_opened', { spider })) {
+      if (outcome instanceof CloseSpider) engine.closeSpider(outcome.reason);
+    }
+    if (this.#stopMode !== undefined) engine.closeSpider('shutdown', this.#stopMode);
+    if (opened && !engine.isClosing) {
+      await signals.sendAwaited('engine_started', {});
+      await engine.run();
+      stopped = true;
+    }
+    await this.#close(engine, spider);
+    if (stopped) await signals.sendAwaited('engine_stopped', {});
+    return engine.reason;
+  }
+
+  /** Each step runs whatever became of the one before. */
+  async #close(engine: Engine, spider: Spider): Promise<void> {
+    const { reason } = engine;
+    await engine.pipelines.close();
+    this.stats.set('account/left', engine.scheduler.pending + engine.scheduler.leased);
+    try {
+      await engine.scheduler.close(reason);
+    } catch (thrown) {
+      this.fail(toError(thrown));
+      this.log.error('The scheduler could not be closed', { error: toError(thrown) });
+    }
+    for (const outcome of await this.signals.sendAwaited('spider_closed', { spider, reason })) {
+      if (outcome instanceof Error) this.fail(outcome);
+    }
+    this.#balance();
+    if (this.settings.get('STATS_DUMP')) this.log.info('Dumping stats', { stats: this.stats.getAll() });
+  }
+
+  /** scheduled = done + failed + dropped + left, or something was lost. */
+  #balance(): void {
+    const count = (name: string): number => Number(this.stats.get(`account/${name}`) ?? 0);
+    const ended = count('done') + count('failed') + count('dropped') + count('left');
+    if (this.settings.get('STATS_ENABLED') && count('scheduled') !== ended) {
+      const error = new Error(`The account does not balance: ${count('scheduled')} requests scheduled, ${ended} accounted for.`);
+      this.fail(error);
+      this.log.error(error.message);
+    }
+  }
+
+  #result(reason: string): CrawlResult {
+    const stats = this.stats.getAll();
+    const done = Number(stats['account/done'] ?? 0);
+    const failed = Number(stats['account/failed'] ?? 0);
+    const allFailed = done === 0 && failed > 0;
+    const ok = this.#error === undefined && !allFailed && reason !== 'shutdown';
+    const error = this.#error ?? (allFailed ? new Error(`All ${failed} requests failed.`) : undefined);
+    return { spider: this.spiderClass.name, reason, ok, stats, ...(error && { error }) };
+  }
+
+  async #resolve(): Promise<CrawlerComponents> {
+    const { settings, root } = this;
+    const list = async <T>(base: ComponentPriorities<T>, own: ComponentPriorities<T>): Promise<Resolved<T>> =>
+      mergeComponents(await resolveComponents(base, root), await resolveComponents(own, root));
+    const DupeFilterClass = settings.get('DUPEFILTER_CLASS') as (new () => DupeFilter) | null | undefined;
+    return {
+      downloaderMiddlewares: await list(baseDownloaderMiddlewares, settings.get('DOWNLOADER_MIDDLEWARES')),
+      spiderMiddlewares: await list(baseSpiderMiddlewares, settings.get('SPIDER_MIDDLEWARES')),
+      pipelines: await list<ItemPipeline>([], settings.get('ITEM_PIPELINES')),
+      extensions: await list(baseExtensions, settings.get('EXTENSIONS')),
+      dupeFilter: DupeFilterClass ? new DupeFilterClass() : DupeFilterClass,
+    };
+  }
+
+  #overridden(): string {
+    return this.settings
+      .names()
+      .filter((name) => (this.settings.getPriority(name) ?? 0) > 0)
+      .join(', ');
+  }
+}

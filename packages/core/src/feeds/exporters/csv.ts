@@ -1,0 +1,168 @@
+import { UsageError } from '../../errors.ts';
+import { equalHeaders, padCsv } from './csv-rows.ts';
+import {
+  type ExporterOptions,
+  type FeedExporter,
+  type FeedPass,
+  FieldPicker,
+  jsonOf,
+  type KeptRecords,
+  recordOf,
+} from './exporter.ts';
+
+/**
+ * A table with a header, quoted as RFC 4180 says; nested values as JSON.
+ *
+ * @remarks Columns are the union of the items' fields, in the order they were first seen, unless `fields` fixes them.
+ * No rows are held: where a new column comes up, a longer header is written between the rows, and one pass at the end
+ * leaves the last header only, at the top, and fills the shorter rows up.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc4180 | RFC 4180}
+ */
+export class CsvExporter implements FeedExporter {
+  readonly mayRewrite: boolean;
+  readonly #picker: FieldPicker;
+  readonly #isFixed: boolean;
+  readonly #delimiter: string;
+  readonly #escapeFormulas: boolean;
+  readonly #isLatin1: boolean;
+  readonly #special: RegExp;
+  /** Names as the header has them. */
+  #columns: string[];
+  /** Fields to columns. */
+  readonly #places = new Map<string, number>();
+  readonly #segments: { columns: readonly string[]; rows: number }[] = [];
+
+  constructor(options: ExporterOptions = {}) {
+    this.#picker = new FieldPicker(options.fields);
+    this.#delimiter = options.delimiter ?? ',';
+    this.#escapeFormulas = options.escapeFormulas ?? false;
+    this.#isLatin1 = options.encoding === 'latin1';
+    if (this.#delimiter.length !== 1 || '"\r\n'.includes(this.#delimiter)) {
+      throw new UsageError(
+        `The delimiter of a CSV feed must be one character, got ${JSON.stringify(this.#delimiter)}. Use "," or ";".`,
+      );
+    }
+    this.#special = new RegExp(`["\\r\\n${this.#delimiter.replace(/[\]\\^-]/, '\\$&')}]`);
+    const { columns } = this.#picker;
+    this.#isFixed = columns !== undefined;
+    this.mayRewrite = !this.#isFixed;
+    this.#columns = (columns ?? []).map((name) => this.#text(name));
+    for (const [place, name] of (columns ?? []).entries()) this.#places.set(name, place);
+  }
+
+  get leftOut(): ReadonlySet<string> {
+    return this.#picker.leftOut;
+  }
+
+  start(): string {
+    return this.#isFixed ? this.#header() : '';
+  }
+
+  resume({ segments }: KeptRecords): string {
+    const last = segments.at(-1);
+    if (last === undefined) return this.start();
+    if (this.#isFixed && !equalHeaders(last.columns, this.#columns)) {
+      throw new UsageError(
+        `The file has the columns ${last.columns.join(', ')}, the feed writes ${this.#columns.join(', ')}. Replace it with -O (overwrite: true), or write to another file.`,
+      );
+    }
+    this.#columns = [...last.columns];
+    this.#segments.push(...segments.map((segment) => ({ ...segment })));
+    return '';
+  }
+
+  item(item: unknown): string {
+    const fields = recordOf(this.#picker.pick(item));
+    const cells = new Array<string>(this.#columns.length).fill('');
+    const fresh = new Map<string, string>();
+    for (const name in fields) {
+      if (!Object.hasOwn(fields, name)) continue;
+      const cell = this.#cell(fields[name]);
+      const place = this.#places.get(name) ?? this.#find(name);
+      if (place !== undefined) cells[place] = cell;
+      else fresh.set(this.#text(name), cell);
+    }
+    // Nothing is remembered before the whole item is known to be good.
+    let header = '';
+    if (fresh.size > 0) {
+      this.#columns = [...this.#columns, ...fresh.keys()];
+      cells.push(...fresh.values());
+      header = this.#header();
+    }
+    if (cells.length === 0) throw new TypeError('an item without fields has no row in a CSV file');
+    this.#segments.at(-1)!.rows++;
+    return header + rowOf(cells, this.#delimiter);
+  }
+
+  finish(): string {
+    return '';
+  }
+
+  rewrite(): FeedPass | undefined {
+    return this.#segments.length > 1
+      ? padCsv(this.#segments, this.#delimiter, this.#isLatin1 ? 'latin1' : 'utf-8')
+      : undefined;
+  }
+
+  #header(): string {
+    this.#segments.push({ columns: this.#columns, rows: 0 });
+    return rowOf(
+      this.#columns.map((name) => this.#quote(name)),
+      this.#delimiter,
+    );
+  }
+
+  #find(name: string): number | undefined {
+    const place = this.#columns.indexOf(this.#text(name));
+    if (place === -1) return undefined;
+    this.#places.set(name, place);
+    return place;
+  }
+
+  #cell(value: unknown): string {
+    switch (typeof value) {
+      case 'string':
+        return this.#quote(this.#text(value));
+      case 'number':
+      case 'boolean':
+      case 'bigint':
+        return String(value);
+      case 'undefined':
+        return '';
+      default: {
+        if (value === null) return '';
+        const json = jsonOf(value);
+        // A date, a URL: an object whose JSON is text.
+        return this.#quote(this.#text(json.startsWith('"') ? String(JSON.parse(json)) : json));
+      }
+    }
+  }
+
+  #text(value: string): string {
+    if (this.#isLatin1 && /[^\u0000-\u00ff]/.test(value))
+      throw new TypeError(`latin1 cannot hold ${JSON.stringify(value)}; use the encoding utf-8`);
+    return this.#escapeFormulas && isFormula(value) ? `'${value}` : value;
+  }
+
+  #quote(text: string): string {
+    return this.#special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+}
+
+function rowOf(cells: readonly string[], delimiter: string): string {
+  // A lone empty cell would be a blank line, which readers skip.
+  return `${cells.length === 1 && cells[0] === '' ? '""' : cells.join(delimiter)}\n`;
+}
+
+/**
+ * True where a spreadsheet would take the text for a formula; a plain negative number is none.
+ *
+ * @see {@link https://owasp.org/www-community/attacks/CSV_Injection | OWASP: CSV injection}
+ */
+function isFormula(text: string): boolean {
+  return (
+    /^(?:[\t\r\n]|[\s\u0000\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/.test(text) &&
+    !/^-\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)
+  );
+}

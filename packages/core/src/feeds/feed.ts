@@ -1,0 +1,116 @@
+import { toError } from '../errors.ts';
+import type { FeedOptions } from './feed-options.ts';
+import type { FeedSlot } from './feed-slot.ts';
+
+/** What a feed tells of itself. */
+export interface FeedEvents {
+  /** Makes the file of a batch. */
+  slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot;
+  itemError(options: FeedOptions, error: Error): void;
+  /** The feed is given up: once a feed. */
+  failed(options: FeedOptions, slot: FeedSlot | undefined, doing: string, error: Error): void;
+  stored(slot: FeedSlot): void;
+  closed(slot: FeedSlot): void | Promise<void>;
+  leftOut(options: FeedOptions, names: ReadonlySet<string>): void;
+}
+
+/** One entry of `FEEDS`: chooses its items and starts its files. Nothing that goes wrong in it reaches another feed. */
+export class Feed {
+  readonly options: FeedOptions;
+  readonly #events: FeedEvents;
+  readonly #leftOut = new Set<string>();
+  readonly #closing = new Set<Promise<void>>();
+  #slot: FeedSlot | undefined;
+  #opening: Promise<void> | undefined;
+  #batchId = 0;
+  #isFailed = false;
+
+  constructor(options: FeedOptions, events: FeedEvents) {
+    this.options = options;
+    this.#events = events;
+  }
+
+  get isFailed(): boolean {
+    return this.#isFailed;
+  }
+
+  /** Opens the first file. Never rejects: see `isFailed`. */
+  async open(): Promise<void> {
+    await this.#open();
+  }
+
+  /** Takes an item, if it is for this feed. Never throws; returns a promise only where the item has to wait. */
+  add(item: unknown): Promise<void> | undefined {
+    try {
+      return this.#isFailed || !this.#wants(item) ? undefined : this.#take(item);
+    } catch (thrown) {
+      this.#events.itemError(this.options, toError(thrown));
+      return undefined;
+    }
+  }
+
+  /** Stores what is open and waits for all of it. */
+  async close(): Promise<void> {
+    await this.#opening;
+    if (this.#slot) await this.#finish(this.#slot);
+    await Promise.all(this.#closing);
+    if (this.#leftOut.size > 0) this.#events.leftOut(this.options, this.#leftOut);
+  }
+
+  /** Gives up a feed that got no item. */
+  async cancel(): Promise<void> {
+    await this.#slot?.cancel();
+    this.#slot = undefined;
+  }
+
+  #wants(item: unknown): boolean {
+    const { itemClasses, itemFilter } = this.options;
+    if (itemClasses.length > 0 && !itemClasses.some((one) => item instanceof one)) return false;
+    return itemFilter === undefined || itemFilter(item);
+  }
+
+  #take(item: unknown): Promise<void> | undefined {
+    // A new batch opens at its first item, so that none is empty.
+    if (this.#slot === undefined) this.#opening ??= this.#open();
+    if (this.#opening) return this.#opening.then(() => this.add(item));
+    const slot = this.#slot!;
+    const written = slot.add(item);
+    if (slot.itemCount !== this.options.batchItemCount) return written;
+    this.#slot = undefined;
+    const closing = this.#finish(slot);
+    this.#closing.add(closing);
+    return closing.finally(() => this.#closing.delete(closing));
+  }
+
+  async #open(): Promise<void> {
+    let slot: FeedSlot | undefined;
+    try {
+      slot = this.#events.slot(this.options, ++this.#batchId, (error) =>
+        this.#fail(slot, 'written', error),
+      );
+      await slot.open();
+      this.#slot = slot;
+    } catch (thrown) {
+      await slot?.cancel().catch(() => {});
+      this.#fail(slot, 'opened', toError(thrown));
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  async #finish(slot: FeedSlot): Promise<void> {
+    try {
+      if ((await slot.close()) === 'stored') this.#events.stored(slot);
+    } catch (thrown) {
+      this.#fail(slot, 'stored', toError(thrown));
+    }
+    for (const name of slot.leftOut) this.#leftOut.add(name);
+    await this.#events.closed(slot);
+  }
+
+  #fail(slot: FeedSlot | undefined, doing: string, error: Error): void {
+    if (this.#isFailed) return;
+    this.#isFailed = true;
+    this.#events.failed(this.options, slot, doing, error);
+  }
+}

@@ -1,0 +1,125 @@
+import type { CrawlerSlots } from '../downloader/slot-registry.ts';
+import type { MaybePromise } from '../downloader/middleware.ts';
+import type { Request } from '../http/request.ts';
+import type { Spider } from '../spider/spider.ts';
+import type { StatsCollector } from '../stats/stats-collector.ts';
+import type { DupeFilter } from './dupe-filter.ts';
+import { Heap } from './heap.ts';
+import { MemoryStore } from './memory-queue.ts';
+import { ReadyQueue } from './ready-queue.ts';
+
+/**
+ * Which request is next. The life of a request is `pending → leased → done`, and this is the only place that
+ * knows it. A scheduler over SQLite or Redis is the same interface.
+ */
+export interface Scheduler {
+  open(spider: Spider): MaybePromise<void>;
+  /** False if it is a duplicate. */
+  enqueue(request: Request): MaybePromise<boolean>;
+  /**
+   * Leases the best request that may start now and reserves its slot. Undefined if none may, which does not mean
+   * that none waits: `onReady` is called when that changes.
+   */
+  next(slots: CrawlerSlots): MaybePromise<Request | undefined>;
+  /** The request, its callback and the items it yielded have settled. Only now is it forgotten. */
+  done(request: Request): MaybePromise<void>;
+  /** Back to pending: a stop, a cancelled transfer. */
+  release(request: Request): MaybePromise<void>;
+  readonly pending: number;
+  readonly leased: number;
+  /** When the next waiting request is due, in milliseconds since the epoch. */
+  readonly nextDue: number | undefined;
+  close(reason: string): MaybePromise<void>;
+}
+
+export interface MemorySchedulerOptions {
+  readonly order: 'lifo' | 'fifo';
+  readonly dupeFilter: DupeFilter;
+  readonly slots: CrawlerSlots;
+  readonly stats: StatsCollector;
+  /** Called when `next` may have something again. */
+  readonly onReady: () => void;
+}
+
+/** The default scheduler: everything in memory. */
+export class MemoryScheduler implements Scheduler {
+  readonly #queue: ReadyQueue<Request>;
+  readonly #dupeFilter: DupeFilter;
+  readonly #slots: CrawlerSlots;
+  readonly #stats: StatsCollector;
+  readonly #leased = new Set<Request>();
+  readonly #waiting = new Heap<Request>((a, b) => a.notBefore! - b.notBefore!);
+
+  constructor(options: MemorySchedulerOptions) {
+    const { order } = options;
+    this.#queue = new ReadyQueue(() => new MemoryStore(order), options.onReady);
+    this.#dupeFilter = options.dupeFilter;
+    this.#slots = options.slots;
+    this.#stats = options.stats;
+  }
+
+  open(): void {}
+
+  enqueue(request: Request): boolean {
+    if (!request.dontFilter && this.#dupeFilter.requestSeen(request)) {
+      this.#stats.inc('dupefilter/filtered');
+      return false;
+    }
+    this.#push(request);
+    this.#stats.inc('scheduler/enqueued');
+    this.#stats.inc('scheduler/enqueued/memory');
+    return true;
+  }
+
+  next(slots: CrawlerSlots): Request | undefined {
+    if (this.#waiting.size > 0) this.#moveDue();
+    const request = this.#queue.pop(slots);
+    if (request !== undefined) {
+      this.#leased.add(request);
+      this.#stats.inc('scheduler/dequeued');
+      this.#stats.inc('scheduler/dequeued/memory');
+    }
+    return request;
+  }
+
+  done(request: Request): void {
+    this.#leased.delete(request);
+  }
+
+  release(request: Request): void {
+    if (this.#leased.delete(request)) this.#push(request);
+  }
+
+  get pending(): number {
+    return this.#queue.size + this.#waiting.size;
+  }
+
+  get leased(): number {
+    return this.#leased.size;
+  }
+
+  get nextDue(): number | undefined {
+    return this.#waiting.peek()?.notBefore;
+  }
+
+  close(): void {
+    this.#queue.clear(this.#slots);
+    this.#waiting.clear();
+  }
+
+  #push(request: Request): void {
+    if (request.notBefore !== undefined && request.notBefore > Date.now()) {
+      this.#waiting.push(request);
+    } else {
+      this.#queue.push(request, this.#slots.keyOf(request));
+    }
+  }
+
+  #moveDue(): void {
+    const now = Date.now();
+    for (let next = this.#waiting.peek(); next && next.notBefore! <= now; next = this.#waiting.peek()) {
+      this.#waiting.pop();
+      this.#queue.push(next, this.#slots.keyOf(next));
+    }
+  }
+}
