@@ -1,6 +1,11 @@
-import type { Crawler } from '../crawler/crawler.ts';
 import { buildComponents, type ComponentClass } from '../crawler/component.ts';
-import { DownloadCancelledError, toError, UnsupportedUrlSchemeError, UsageError } from '../errors.ts';
+import type { Crawler } from '../crawler/crawler.ts';
+import {
+  DownloadCancelledError,
+  toError,
+  UnsupportedUrlSchemeError,
+  UsageError,
+} from '../errors.ts';
 import { Request } from '../http/request.ts';
 import { Response } from '../http/response.ts';
 import { DataHandler } from './handlers/data.ts';
@@ -16,9 +21,17 @@ type HandlerClass = ComponentClass<DownloadHandler>;
 export class Downloader {
   readonly middlewares: readonly DownloaderMiddleware[];
   readonly #crawler: Crawler;
-  readonly #requestHooks: ((request: Request) => MaybePromise<Request | Response | undefined | void>)[] = [];
-  readonly #responseHooks: ((request: Request, response: Response) => MaybePromise<Request | Response>)[] = [];
-  readonly #errorHooks: ((request: Request, error: Error) => MaybePromise<Request | Response | undefined | void>)[] = [];
+  readonly #requestHooks: ((
+    request: Request,
+  ) => MaybePromise<Request | Response | undefined | void>)[] = [];
+  readonly #responseHooks: ((
+    request: Request,
+    response: Response,
+  ) => MaybePromise<Request | Response>)[] = [];
+  readonly #errorHooks: ((
+    request: Request,
+    error: Error,
+  ) => MaybePromise<Request | Response | undefined | void>)[] = [];
   readonly #handlers = new Map<string, DownloadHandler>();
   readonly #handlerClasses: ReadonlyMap<string, HandlerClass | null>;
   /** Which slot holds a place for a request that is not on the wire yet. */
@@ -27,23 +40,29 @@ export class Downloader {
   #http: HttpHandler | undefined;
   #isStopping = false;
 
-  constructor(crawler: Crawler, middlewares: readonly (readonly [ComponentClass<DownloaderMiddleware>, number])[]) {
+  constructor(
+    crawler: Crawler,
+    middlewares: readonly (readonly [ComponentClass<DownloaderMiddleware>, number])[],
+  ) {
     this.#crawler = crawler;
     this.#handlerClasses = new Map<string, HandlerClass | null>([
       ['http:', HttpHandler as HandlerClass],
       ['https:', HttpHandler as HandlerClass],
       ['data:', DataHandler],
       ['file:', FileHandler],
-      ...Object.entries(crawler.settings.get('DOWNLOAD_HANDLERS') as Record<string, HandlerClass | null>).map(
-        ([scheme, handler]) => [`${scheme}:`, handler] as const,
-      ),
+      ...Object.entries(
+        crawler.settings.get('DOWNLOAD_HANDLERS') as Record<string, HandlerClass | null>,
+      ).map(([scheme, handler]) => [`${scheme}:`, handler] as const),
     ]);
     this.middlewares = buildComponents(middlewares, crawler);
     // Compiled once: a middleware without a hook costs nothing.
     for (const middleware of this.middlewares) {
-      if (middleware.processRequest) this.#requestHooks.push(middleware.processRequest.bind(middleware));
-      if (middleware.processResponse) this.#responseHooks.unshift(middleware.processResponse.bind(middleware));
-      if (middleware.processException) this.#errorHooks.unshift(middleware.processException.bind(middleware));
+      if (middleware.processRequest)
+        this.#requestHooks.push(middleware.processRequest.bind(middleware));
+      if (middleware.processResponse)
+        this.#responseHooks.unshift(middleware.processResponse.bind(middleware));
+      if (middleware.processException)
+        this.#errorHooks.unshift(middleware.processException.bind(middleware));
     }
   }
 
@@ -66,8 +85,8 @@ export class Downloader {
     let result: Request | Response | undefined | void;
     try {
       for (const hook of this.#requestHooks) {
-        result = hook(request);
-        if (result instanceof Promise) result = await result;
+        const answer = hook(request);
+        result = answer instanceof Promise ? await answer : answer;
         if (result !== undefined) break;
       }
       if (result === undefined) {
@@ -141,18 +160,21 @@ export class Downloader {
       signals.send('request_reached_downloader', { request, spider });
     }
     const turn = slot.enter(this);
-    if (turn !== undefined && !(await turn)) throw new DownloadCancelledError('The crawl is stopping.');
+    if (turn !== undefined && !(await turn))
+      throw new DownloadCancelledError('The crawl is stopping.');
     this.#transfers.add(request);
     try {
       if (this.#isStopping) throw new DownloadCancelledError('The crawl is stopping.');
       const response = await handler.download(request);
       response.request = request;
-      if (signals.has('response_downloaded')) signals.send('response_downloaded', { response, request, spider });
+      if (signals.has('response_downloaded'))
+        signals.send('response_downloaded', { response, request, spider });
       return response;
     } finally {
       this.#transfers.delete(request);
       slot.leave();
-      if (signals.has('request_left_downloader')) signals.send('request_left_downloader', { request, spider });
+      if (signals.has('request_left_downloader'))
+        signals.send('request_left_downloader', { request, spider });
     }
   }
 
@@ -162,7 +184,9 @@ export class Downloader {
     if (known) return known;
     const handlerClass = this.#handlerClasses.get(scheme);
     if (!handlerClass) {
-      throw new UnsupportedUrlSchemeError(`There is no download handler for ${scheme} URLs, asked for by ${url}.`);
+      throw new UnsupportedUrlSchemeError(
+        `There is no download handler for ${scheme} URLs, asked for by ${url}.`,
+      );
     }
     const handler = this.#build(handlerClass);
     this.#handlers.set(scheme, handler);
@@ -171,7 +195,8 @@ export class Downloader {
 
   /** http and https share one handler, and so their pools. */
   #build(handlerClass: HandlerClass): DownloadHandler {
-    if (handlerClass !== (HttpHandler as HandlerClass)) return buildComponents([[handlerClass, 0]], this.#crawler)[0]!;
+    if (handlerClass !== (HttpHandler as HandlerClass))
+      return buildComponents([[handlerClass, 0]], this.#crawler)[0]!;
     return (this.#http ??= new HttpHandler(this.#crawler));
   }
 }

@@ -1,5 +1,5 @@
-import { hostOf } from '../http/url.ts';
 import type { Request } from '../http/request.ts';
+import { hostOf } from '../http/url.ts';
 import { Slot, type SlotWaiter, type SlotWish } from './slot.ts';
 
 /** Slots that nobody uses are remembered for what they have learnt, up to this many. */
@@ -148,7 +148,12 @@ export class CrawlerSlots {
     return {
       concurrency: own.concurrency ?? this.#common.concurrency,
       delay: own.delay ?? this.#common.delay,
-      jitter: own.randomizeDelay === undefined ? this.#common.jitter : own.randomizeDelay ? this.#common.jitter || 0.5 : 0,
+      jitter:
+        own.randomizeDelay === undefined
+          ? this.#common.jitter
+          : own.randomizeDelay
+            ? this.#common.jitter || 0.5
+            : 0,
       adaptive: this.#common.adaptive,
     };
   }

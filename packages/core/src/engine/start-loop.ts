@@ -77,7 +77,7 @@ export class StartLoop {
     if (typeof start !== 'object' || start === null || !(Symbol.asyncIterator in start || Symbol.iterator in start)) {
       throw new UsageError(`start() of spider ${spider.name} must yield requests: write async *start() { yield new Request(…) }.`);
     }
-    let output = each(start as AsyncIterable<unknown>);
+    let output: AsyncIterable<unknown> = each(start as AsyncIterable<unknown>);
     for (const middleware of this.#engine.scraper.middlewares.toReversed()) {
       if (middleware.processStart) output = middleware.processStart(output);
     }

@@ -249,19 +249,12 @@ function postprocessingOf(uri: string, input: unknown): readonly Postprocessing[
 }
 
 function encodingOf(uri: string, value: unknown): FeedEncoding {
-  switch (String(value ?? 'utf-8').toLowerCase()) {
-    case 'utf-8':
-    case 'utf8':
-      return 'utf-8';
-    case 'latin1':
-    case 'latin-1':
-    case 'iso-8859-1':
-      return 'latin1';
-    default:
-      throw new SettingsError(
-        `The encoding of the feed ${uri} must be utf-8 or latin1, got ${JSON.stringify(value)}. Leave it out for utf-8.`,
-      );
-  }
+  const name = typeof value === 'string' ? value.toLowerCase() : (value ?? 'utf-8');
+  if (name === 'utf-8' || name === 'utf8') return 'utf-8';
+  if (name === 'latin1' || name === 'latin-1' || name === 'iso-8859-1') return 'latin1';
+  throw new SettingsError(
+    `The encoding of the feed ${uri} must be utf-8 or latin1, got ${JSON.stringify(value)}. Leave it out for utf-8.`,
+  );
 }
 
 function indentOf(uri: string, value: unknown): number | null {
@@ -283,7 +276,7 @@ function wholeNumber(uri: string, name: string, value: unknown): number {
 function fieldsOf(value: unknown): ExporterOptions['fields'] {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'object') return value as ExporterOptions['fields'];
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (!/^\s*[[{]/.test(text)) return text.split(',').map((name) => name.trim());
   try {
     return JSON.parse(text) as ExporterOptions['fields'];

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 
 import { UsageError } from '../errors.ts';
 import { CsvRecords, parseCsvRecord } from './exporters/csv-rows.ts';
-import type { CsvSegment, KeptRecords } from './exporters/exporter.ts';
+import type { CsvSegment, FeedEncoding, KeptRecords } from './exporters/exporter.ts';
 
 /** What a feed file holds. */
 export interface ScannedRecords extends KeptRecords {
@@ -17,6 +17,8 @@ export interface ScanOptions {
   readonly isWhole?: boolean;
   /** CSV: `,` by default. */
   readonly delimiter?: string | undefined;
+  /** `utf-8` by default. */
+  readonly encoding?: FeedEncoding | undefined;
 }
 
 /**
@@ -63,6 +65,7 @@ async function scanLines(
   const needsLineEnd = isWhole && size > end;
   return {
     records: records + Number(needsLineEnd),
+    columns: [],
     segments: [],
     end: needsLineEnd ? size : end,
     needsLineEnd,
@@ -71,10 +74,11 @@ async function scanLines(
 
 async function scanCsv(
   chunks: AsyncIterable<Buffer>,
-  { isWhole = false, delimiter = ',' }: ScanOptions,
+  { isWhole = false, delimiter = ',', encoding = 'utf-8' }: ScanOptions,
 ): Promise<ScannedRecords> {
   const scanner = new CsvRecords();
-  const segments: { columns: readonly string[]; rows: number }[] = [];
+  const segments: { width: number; rows: number }[] = [];
+  let columns: readonly string[] = [];
   let end = 0;
   // A longer header begins with the one before it.
   let prefix: Buffer | undefined;
@@ -83,9 +87,10 @@ async function scanCsv(
       segments.length === 0 ||
       (!isWhole && prefix !== undefined && record.subarray(0, prefix.length).equals(prefix));
     if (isHeader) {
-      const header = record.toString();
-      segments.push({ columns: parseCsvRecord(header, delimiter), rows: 0 });
-      prefix = Buffer.from(header.replace(/\r?\n$/, '') + delimiter);
+      const header = record.toString(encoding);
+      columns = parseCsvRecord(header, delimiter);
+      segments.push({ width: columns.length, rows: 0 });
+      prefix = Buffer.from(header.replace(/\r?\n$/, '') + delimiter, encoding);
     } else {
       segments.at(-1)!.rows++;
     }
@@ -102,7 +107,7 @@ async function scanCsv(
       );
     take(scanner.rest);
   }
-  return { records: count(segments), segments, end, needsLineEnd };
+  return { records: count(segments), columns, segments, end, needsLineEnd };
 }
 
 function count(segments: readonly CsvSegment[]): number {
@@ -152,7 +157,7 @@ async function scanJson(chunks: AsyncIterable<Buffer>): Promise<ScannedRecords> 
     }
     offset += chunk.length;
   }
-  return { records, segments: [], end };
+  return { records, columns: [], segments: [], end };
 }
 
 async function scanXml(chunks: AsyncIterable<Buffer>): Promise<ScannedRecords> {
@@ -179,5 +184,5 @@ async function scanXml(chunks: AsyncIterable<Buffer>): Promise<ScannedRecords> {
     }
     offset += chunk.length;
   }
-  return { records, segments: [], end };
+  return { records, columns: [], segments: [], end };
 }

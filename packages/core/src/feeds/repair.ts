@@ -3,10 +3,10 @@ import { open, rename, stat } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { compressionSuffixes, compressPass, type Postprocessing } from './compression.ts';
 import { padCsv } from './exporters/csv-rows.ts';
-import type { FeedPass } from './exporters/exporter.ts';
+import type { FeedEncoding, FeedPass } from './exporters/exporter.ts';
 import { JsonExporter } from './exporters/json.ts';
 import { XmlExporter } from './exporters/xml.ts';
-import { scanRecords } from './records.ts';
+import { type ScannedRecords, scanRecords } from './records.ts';
 import { FileFeedStorage } from './storages/file.ts';
 
 export interface RepairOptions {
@@ -14,6 +14,8 @@ export interface RepairOptions {
   readonly overwrite?: boolean;
   /** CSV: `,` by default. */
   readonly delimiter?: string;
+  /** `utf-8` by default. */
+  readonly encoding?: FeedEncoding;
 }
 
 export interface RepairResult {
@@ -58,7 +60,9 @@ export async function repairFeed(
   }
   const passes: FeedPass[] = postprocessing.map(compressPass);
   if (scanned.segments.length > 1)
-    passes.unshift(padCsv(scanned.segments, options.delimiter ?? ','));
+    passes.unshift(
+      padCsv(scanned.columns, scanned.segments, options.delimiter ?? ',', options.encoding),
+    );
   if (passes.length > 0) {
     const storage = new FileFeedStorage(path, { format: kind });
     await storage.rewrite(passes);
@@ -69,16 +73,12 @@ export async function repairFeed(
 }
 
 /** What closes the file. */
-async function ending(
-  part: string,
-  kind: string,
-  scanned: { readonly records: number; readonly end: number },
-): Promise<string> {
+async function ending(part: string, kind: string, scanned: ScannedRecords): Promise<string> {
   if (kind === 'json') {
     const exporter = new JsonExporter();
     return scanned.end === 0
       ? exporter.start() + exporter.finish()
-      : exporter.resume({ ...scanned, segments: [] }) + exporter.finish();
+      : exporter.resume(scanned) + exporter.finish();
   }
   if (kind !== 'xml') return '';
   const exporter = new XmlExporter(

@@ -70,10 +70,9 @@ export function hasBatchParameter(template: string): boolean {
 }
 
 function safeValue(value: string): string {
-  // oxlint-disable-next-line no-control-regex
   const encoded = value
     .toWellFormed()
-    .replace(/[%/\\\u0000-\u001f\u007f]/g, percent)
+    .replace(/[%/\\]|(?=[^\u0080-\u009f])\p{Cc}/gu, percent)
     .replace(/^\.{1,2}$/, (dots) => dots.replaceAll('.', '%2E'));
   if (Buffer.byteLength(encoded) <= LONGEST_VALUE) return encoded;
   const hash = createHash('sha256').update(value).digest('hex').slice(0, 16);

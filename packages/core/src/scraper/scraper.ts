@@ -211,7 +211,7 @@ export class Scraper {
   }
 
   async #consumeWrapped(output: unknown, response: Response | null): Promise<boolean> {
-    let wrapped = toAsync(output);
+    let wrapped: AsyncIterable<unknown> = toAsync(output);
     for (const middleware of this.middlewares.toReversed()) {
       if (middleware.processSpiderOutput && response) wrapped = middleware.processSpiderOutput(response, wrapped);
       else wrapped = perElement(middleware, wrapped, response);

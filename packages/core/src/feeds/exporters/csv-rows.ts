@@ -69,17 +69,18 @@ export function equalHeaders(one: readonly string[], other: readonly string[]): 
 
 /** Leaves the last header alone, at the top, and gives every row its number of cells. */
 export function padCsv(
+  columns: readonly string[],
   segments: readonly CsvSegment[],
   delimiter: string,
   encoding: FeedEncoding = 'utf-8',
 ): FeedPass {
-  const width = segments.at(-1)!.columns.length;
+  const width = columns.length;
   return async function* pad(source) {
     const records = new CsvRecords();
     // Records until the next header.
     let left = 1;
     let segment = -1;
-    yield Buffer.from(headerLine(segments.at(-1)!.columns, delimiter), encoding);
+    yield Buffer.from(headerLine(columns, delimiter), encoding);
     for await (const chunk of source) {
       const out: Uint8Array[] = [];
       for (const record of records.push(chunk)) {
@@ -87,7 +88,7 @@ export function padCsv(
           segment++;
           left = segment === segments.length - 1 ? Infinity : segments[segment]!.rows + 1;
         } else {
-          pushPadded(out, record, delimiter.repeat(width - segments[segment]!.columns.length));
+          pushPadded(out, record, delimiter.repeat(width - segments[segment]!.width));
         }
       }
       if (out.length > 0) yield Buffer.concat(out);

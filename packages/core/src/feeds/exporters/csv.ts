@@ -31,7 +31,7 @@ export class CsvExporter implements FeedExporter {
   #columns: string[];
   /** Fields to columns. */
   readonly #places = new Map<string, number>();
-  readonly #segments: { columns: readonly string[]; rows: number }[] = [];
+  readonly #segments: { width: number; rows: number }[] = [];
 
   constructor(options: ExporterOptions = {}) {
     this.#picker = new FieldPicker(options.fields);
@@ -59,22 +59,21 @@ export class CsvExporter implements FeedExporter {
     return this.#isFixed ? this.#header() : '';
   }
 
-  resume({ segments }: KeptRecords): string {
-    const last = segments.at(-1);
-    if (last === undefined) return this.start();
-    if (this.#isFixed && !equalHeaders(last.columns, this.#columns)) {
+  resume({ columns, segments }: KeptRecords): string {
+    if (segments.length === 0) return this.start();
+    if (this.#isFixed && !equalHeaders(columns, this.#columns)) {
       throw new UsageError(
-        `The file has the columns ${last.columns.join(', ')}, the feed writes ${this.#columns.join(', ')}. Replace it with -O (overwrite: true), or write to another file.`,
+        `The file has the columns ${columns.join(', ')}, the feed writes ${this.#columns.join(', ')}. Replace it with -O (overwrite: true), or write to another file.`,
       );
     }
-    this.#columns = [...last.columns];
+    this.#columns = [...columns];
     this.#segments.push(...segments.map((segment) => ({ ...segment })));
     return '';
   }
 
   item(item: unknown): string {
     const fields = recordOf(this.#picker.pick(item));
-    const cells = new Array<string>(this.#columns.length).fill('');
+    const cells = this.#columns.map(() => '');
     const fresh = new Map<string, string>();
     for (const name in fields) {
       if (!Object.hasOwn(fields, name)) continue;
@@ -86,7 +85,7 @@ export class CsvExporter implements FeedExporter {
     // Nothing is remembered before the whole item is known to be good.
     let header = '';
     if (fresh.size > 0) {
-      this.#columns = [...this.#columns, ...fresh.keys()];
+      this.#columns.push(...fresh.keys());
       cells.push(...fresh.values());
       header = this.#header();
     }
@@ -101,12 +100,12 @@ export class CsvExporter implements FeedExporter {
 
   rewrite(): FeedPass | undefined {
     return this.#segments.length > 1
-      ? padCsv(this.#segments, this.#delimiter, this.#isLatin1 ? 'latin1' : 'utf-8')
+      ? padCsv(this.#columns, this.#segments, this.#delimiter, this.#isLatin1 ? 'latin1' : 'utf-8')
       : undefined;
   }
 
   #header(): string {
-    this.#segments.push({ columns: this.#columns, rows: 0 });
+    this.#segments.push({ width: this.#columns.length, rows: 0 });
     return rowOf(
       this.#columns.map((name) => this.#quote(name)),
       this.#delimiter,
@@ -121,26 +120,18 @@ export class CsvExporter implements FeedExporter {
   }
 
   #cell(value: unknown): string {
-    switch (typeof value) {
-      case 'string':
-        return this.#quote(this.#text(value));
-      case 'number':
-      case 'boolean':
-      case 'bigint':
-        return String(value);
-      case 'undefined':
-        return '';
-      default: {
-        if (value === null) return '';
-        const json = jsonOf(value);
-        // A date, a URL: an object whose JSON is text.
-        return this.#quote(this.#text(json.startsWith('"') ? String(JSON.parse(json)) : json));
-      }
+    if (typeof value === 'string') return this.#quote(this.#text(value));
+    if (value === undefined || value === null) return '';
+    if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') {
+      return String(value);
     }
+    const json = jsonOf(value);
+    // A date, a URL: an object whose JSON is text.
+    return this.#quote(this.#text(json.startsWith('"') ? String(JSON.parse(json)) : json));
   }
 
   #text(value: string): string {
-    if (this.#isLatin1 && /[^\u0000-\u00ff]/.test(value))
+    if (this.#isLatin1 && /[\u0100-\uffff]/.test(value))
       throw new TypeError(`latin1 cannot hold ${JSON.stringify(value)}; use the encoding utf-8`);
     return this.#escapeFormulas && isFormula(value) ? `'${value}` : value;
   }
@@ -162,7 +153,7 @@ function rowOf(cells: readonly string[], delimiter: string): string {
  */
 function isFormula(text: string): boolean {
   return (
-    /^(?:[\t\r\n]|[\s\u0000\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/.test(text) &&
+    /^(?:[\t\r\n]|[\s\p{Cc}\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u.test(text) &&
     !/^-\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)
   );
 }

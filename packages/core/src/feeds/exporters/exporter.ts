@@ -21,13 +21,16 @@ export type FeedEncoding = 'utf-8' | 'latin1';
 /** What a file already holds when a feed is written to its end. */
 export interface KeptRecords {
   readonly records: number;
+  /** CSV: all columns, as the last header names them. */
+  readonly columns: readonly string[];
   /** CSV: runs of rows of one width. */
   readonly segments: readonly CsvSegment[];
 }
 
-/** CSV rows under one header. The last header names all columns; each one begins with the one before. */
+/** CSV rows under one header, which begins with the header before it. */
 export interface CsvSegment {
-  readonly columns: readonly string[];
+  /** Its columns. */
+  readonly width: number;
   /** Data rows, without the header. */
   readonly rows: number;
 }
@@ -122,7 +125,7 @@ export function jsonOf(value: unknown, indent?: number): string {
 /** Escapes in JSON what latin1 does not have. */
 export function jsonLatin1(json: string): string {
   return json.replace(
-    /[^\u0000-\u00ff]/g,
+    /[\u0100-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

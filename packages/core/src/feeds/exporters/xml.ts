@@ -34,7 +34,7 @@ export class XmlExporter implements FeedExporter {
   item(item: unknown): string {
     const xml = this.#write(this.#element, recordOf(this.#picker.pick(item)), 1);
     return this.#isLatin1
-      ? xml.replace(/[^\u0000-\u00ff]/gu, (character) => `&#${character.codePointAt(0)};`)
+      ? xml.replace(/[\u0100-\u{10ffff}]/gu, (character) => `&#${character.codePointAt(0)};`)
       : xml;
   }
 
@@ -67,10 +67,9 @@ function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'function' || typeof value === 'symbol')
     throw new TypeError(`a ${typeof value} has no XML form`);
-  // The only objects that come here are those whose JSON form is text.
-  return escapeXml(
-    typeof value === 'object' ? String(JSON.parse(JSON.stringify(value))) : String(value),
-  );
+  // A date or a URL; objects whose JSON form is an object do not come here.
+  const text: unknown = typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value;
+  return escapeXml(String(text as string | number | boolean | bigint));
 }
 
 function isName(name: string): boolean {
@@ -81,7 +80,7 @@ function isName(name: string): boolean {
 function escapeXml(text: string): string {
   return text
     .toWellFormed()
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replace(/[^\P{Cc}\t\n\r\u007f-\u009f]|[\ufffe\uffff]/gu, '\ufffd')
     .replace(/[&<>"\r]/g, (character) => ESCAPES[character as keyof typeof ESCAPES]);
 }
 

@@ -58,5 +58,6 @@ function storageOf(
     format,
     postprocessing,
     delimiter: exporterOptions.delimiter,
+    encoding: exporterOptions.encoding,
   });
 }

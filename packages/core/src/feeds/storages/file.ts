@@ -16,7 +16,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { UsageError } from '../../errors.ts';
 import { type Postprocessing, readPlain } from '../compression.ts';
-import type { FeedPass, KeptRecords } from '../exporters/exporter.ts';
+import type { FeedEncoding, FeedPass, KeptRecords } from '../exporters/exporter.ts';
 import { scanRecords } from '../records.ts';
 import type { FeedStorage } from './storage.ts';
 
@@ -27,6 +27,7 @@ export interface FileFeedStorageOptions {
   readonly resume?: boolean;
   readonly format: string;
   readonly delimiter?: string;
+  readonly encoding?: FeedEncoding;
   /** How the file is compressed, or will be; the part is plain. */
   readonly postprocessing?: readonly Postprocessing[];
 }
@@ -174,6 +175,7 @@ export class FileFeedStorage implements FeedStorage {
     const kept = await scanRecords(this.part, this.#options.format, {
       isWhole,
       delimiter: this.#options.delimiter,
+      encoding: this.#options.encoding,
     });
     this.#handle = await open(this.part, 'r+');
     await this.#handle.truncate(kept.end);

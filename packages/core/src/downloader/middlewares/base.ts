@@ -1,0 +1,30 @@
+import type { ComponentPriorities } from '../../crawler/component.ts';
+import type { DownloaderMiddleware } from '../middleware.ts';
+import { CookiesMiddleware } from './cookies.ts';
+import { DefaultHeadersMiddleware } from './default-headers.ts';
+import { DownloadTimeoutMiddleware } from './download-timeout.ts';
+import { HttpAuthMiddleware } from './http-auth.ts';
+import { HttpCompressionMiddleware } from './http-compression.ts';
+import { MetaRefreshMiddleware } from './meta-refresh.ts';
+import { OffsiteMiddleware } from './offsite.ts';
+import { RedirectMiddleware } from './redirect.ts';
+import { RetryMiddleware } from './retry.ts';
+import { RobotsTxtMiddleware } from './robots-txt.ts';
+import { DownloaderStatsMiddleware } from './stats.ts';
+import { UserAgentMiddleware } from './user-agent.ts';
+
+/** The built-in downloader middlewares in Scrapy's order. */
+export const baseDownloaderMiddlewares: ComponentPriorities<DownloaderMiddleware> = [
+  [OffsiteMiddleware, 50],
+  [RobotsTxtMiddleware, 100],
+  [HttpAuthMiddleware, 300],
+  [DownloadTimeoutMiddleware, 350],
+  [DefaultHeadersMiddleware, 400],
+  [UserAgentMiddleware, 500],
+  [RetryMiddleware, 550],
+  [MetaRefreshMiddleware, 580],
+  [HttpCompressionMiddleware, 590],
+  [RedirectMiddleware, 600],
+  [CookiesMiddleware, 700],
+  [DownloaderStatsMiddleware, 850],
+];

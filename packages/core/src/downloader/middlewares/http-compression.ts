@@ -1,0 +1,127 @@
+import type { Crawler } from '../../crawler/crawler.ts';
+import { DownloadCancelledError, NotConfigured } from '../../errors.ts';
+import { Headers } from '../../http/headers.ts';
+import type { Request } from '../../http/request.ts';
+import { createResponse } from '../../http/response-types.ts';
+import type { Response } from '../../http/response.ts';
+import type { DownloaderMiddleware, MaybePromise } from '../middleware.ts';
+import { type Coding, codingOf, decode, hasZstd, TooLargeError } from './content-coding.ts';
+
+/** Asks for compressed bodies and decodes them, within the limits for sizes. */
+export class HttpCompressionMiddleware implements DownloaderMiddleware {
+  static fromCrawler(crawler: Crawler): HttpCompressionMiddleware {
+    if (!crawler.settings.get('COMPRESSION_ENABLED')) throw new NotConfigured();
+    return new HttpCompressionMiddleware(crawler);
+  }
+
+  readonly #crawler: Crawler;
+  readonly #accepted: string;
+  readonly #maxEncodings: number;
+  readonly #maxSize: number;
+  readonly #warnSize: number;
+
+  constructor(crawler: Crawler) {
+    const { settings } = crawler;
+    this.#crawler = crawler;
+    this.#accepted = hasZstd ? 'gzip, deflate, br, zstd' : 'gzip, deflate, br';
+    this.#maxEncodings = settings.get('DOWNLOAD_MAX_ENCODINGS');
+    this.#maxSize = settings.get('DOWNLOAD_MAXSIZE');
+    this.#warnSize = settings.get('DOWNLOAD_WARNSIZE');
+  }
+
+  processRequest(request: Request): undefined {
+    request.headers.setDefault('accept-encoding', this.#accepted);
+  }
+
+  /** @throws DownloadCancelledError for more layers or more decoded bytes than allowed. */
+  processResponse(request: Request, response: Response): MaybePromise<Response> {
+    const { headers } = response;
+    if (!headers.has('content-encoding') || request.method === 'HEAD') return response;
+    const names = headers
+      .getAll('content-encoding')
+      .flatMap((value) => value.toLowerCase().split(','))
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && name !== 'identity');
+    if (names.length > this.#maxEncodings) {
+      throw this.#refusal(
+        request,
+        'DOWNLOAD_MAX_ENCODINGS',
+        `is encoded ${names.length} times, more than ${this.#maxEncodings}`,
+      );
+    }
+    const codings: Coding[] = [];
+    while (names.length > 0) {
+      const coding = codingOf(names.at(-1)!);
+      // What we do not know, and what lies below it, stays as it is.
+      if (coding === undefined) break;
+      codings.push(coding);
+      names.pop();
+    }
+    if (codings.length === 0 && names.length > 0) return response;
+    return this.#decode(request, response, codings, names);
+  }
+
+  #decode(
+    request: Request,
+    response: Response,
+    codings: readonly Coding[],
+    rest: readonly string[],
+  ): MaybePromise<Response> {
+    const limit = request.meta.downloadMaxsize ?? this.#maxSize;
+    try {
+      const decoded = decode(response.body, codings, limit);
+      if (!(decoded instanceof Promise)) return this.#rebuild(request, response, decoded, rest);
+      return decoded.then(
+        (done) => this.#rebuild(request, response, done, rest),
+        (error: unknown) => {
+          throw this.#tooLarge(request, limit, error);
+        },
+      );
+    } catch (error) {
+      throw this.#tooLarge(request, limit, error);
+    }
+  }
+
+  #rebuild(
+    request: Request,
+    response: Response,
+    { body, isTruncated }: { body: Buffer; isTruncated: boolean },
+    rest: readonly string[],
+  ): Response {
+    const { stats, log } = this.#crawler;
+    stats.inc('httpcompression/response_count');
+    stats.inc('httpcompression/response_bytes', body.length);
+    const warnSize = request.meta.downloadWarnsize ?? this.#warnSize;
+    if (warnSize && body.length > warnSize && response.body.length <= warnSize) {
+      log.warn(
+        `${request.toString()} has a body of ${body.length} bytes once decoded, more than DOWNLOAD_WARNSIZE (${warnSize} bytes)`,
+      );
+    }
+    const headers = new Headers(response.headers);
+    if (rest.length > 0) headers.set('content-encoding', rest.join(', '));
+    else headers.delete('content-encoding');
+    const { url, status, protocol, ipAddress, timings } = response;
+    const flags = [...response.flags, 'decoded'];
+    if (isTruncated) flags.push('truncated');
+    return createResponse(url, {
+      status,
+      headers,
+      body,
+      flags,
+      request,
+      ...(protocol !== undefined && { protocol }),
+      ...(ipAddress !== undefined && { ipAddress }),
+      ...(timings !== undefined && { timings }),
+    });
+  }
+
+  #tooLarge(request: Request, limit: number, error: unknown): unknown {
+    if (!(error instanceof TooLargeError)) return error;
+    return this.#refusal(request, 'DOWNLOAD_MAXSIZE', `has more than ${limit} bytes once decoded`);
+  }
+
+  #refusal(request: Request, setting: string, what: string): DownloadCancelledError {
+    this.#crawler.stats.inc(`security/blocked/${setting}`);
+    return new DownloadCancelledError(`The body of ${request.toString()} ${what} (${setting}).`);
+  }
+}

@@ -1,0 +1,160 @@
+import type { Crawler } from '../../crawler/crawler.ts';
+import { Control, IgnoreRequest, NotConfigured, toError } from '../../errors.ts';
+import { Request } from '../../http/request.ts';
+import type { Response } from '../../http/response.ts';
+import { originOf } from '../../http/url.ts';
+import type { DownloaderMiddleware } from '../middleware.ts';
+import { RobotsTxt } from '../robots-parser.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const retryMs = 60 * 1000;
+/** Origins remembered; the one fetched longest ago is forgotten first. */
+const maxOrigins = 10_000;
+/** Bytes of a robots.txt that are still downloaded, though not all of them are read. */
+const maxDownload = 16 * 1024 * 1024;
+
+/** What is known of an origin: its rules, that it has none, or why it may not be visited. */
+type Verdict = RobotsTxt | 'no rules' | Error;
+
+interface Entry {
+  verdict: Verdict | undefined;
+  pending: Promise<Verdict> | undefined;
+  expiresAt: number;
+}
+
+/**
+ * Obeys robots.txt. One fetch an origin; requests that come meanwhile wait for it. A file that cannot be had
+ * with a 4xx allows everything, a 5xx or a broken connection nothing until it can be read (RFC 9309 §2.3.1).
+ * `meta.dontObeyRobotstxt` lets a request pass.
+ */
+export class RobotsTxtMiddleware implements DownloaderMiddleware {
+  static fromCrawler(crawler: Crawler): RobotsTxtMiddleware {
+    if (!crawler.settings.get('ROBOTSTXT_OBEY')) throw new NotConfigured();
+    return new RobotsTxtMiddleware(crawler);
+  }
+
+  readonly #crawler: Crawler;
+  readonly #agent: string | null | undefined;
+  readonly #defaultAgent: string;
+  readonly #maxBytes: number;
+  readonly #downloadMaxsize: number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(crawler: Crawler) {
+    const { settings } = crawler;
+    this.#crawler = crawler;
+    this.#agent = settings.get('ROBOTSTXT_USER_AGENT');
+    this.#defaultAgent = settings.get('USER_AGENT');
+    this.#maxBytes = settings.get('ROBOTSTXT_MAX_SIZE');
+    this.#downloadMaxsize = Math.min(settings.get('DOWNLOAD_MAXSIZE') || maxDownload, maxDownload);
+  }
+
+  /** @throws IgnoreRequest when robots.txt forbids it. */
+  processRequest(request: Request): undefined | Promise<undefined> {
+    if (request.meta.dontObeyRobotstxt || !request.url.startsWith('http')) return undefined;
+    const origin = originOf(request.url);
+    const entry = this.#entries.get(origin);
+    if (entry?.verdict !== undefined && entry.expiresAt > Date.now()) {
+      return this.#obey(entry.verdict, request);
+    }
+    const pending = entry?.pending ?? this.#fetch(origin, request);
+    return pending.then((verdict) => this.#obey(verdict, request));
+  }
+
+  #obey(verdict: Verdict, request: Request): undefined {
+    if (verdict === 'no rules') return;
+    if (verdict instanceof Error) {
+      if (!(verdict instanceof IgnoreRequest)) throw verdict;
+      this.#crawler.stats.inc('robotstxt/forbidden');
+      throw new IgnoreRequest(verdict.message, 'robots');
+    }
+    const own = request.hasHeaders ? request.headers.get('user-agent') : undefined;
+    if (verdict.isAllowed(request.url, this.#agent || own || this.#defaultAgent)) return;
+    this.#crawler.stats.inc('robotstxt/forbidden');
+    throw new IgnoreRequest('Forbidden by robots.txt', 'robots');
+  }
+
+  #fetch(origin: string, request: Request): Promise<Verdict> {
+    const entry: Entry = { verdict: undefined, pending: undefined, expiresAt: 0 };
+    entry.pending = this.#download(origin, request).then((verdict) => {
+      entry.verdict = verdict;
+      entry.expiresAt = Date.now() + (verdict instanceof Error ? retryMs : dayMs);
+      entry.pending = undefined;
+      return verdict;
+    });
+    this.#entries.delete(origin);
+    this.#entries.set(origin, entry);
+    if (this.#entries.size > maxOrigins) this.#evict();
+    return entry.pending;
+  }
+
+  #evict(): void {
+    for (const [origin, entry] of this.#entries) {
+      if (entry.pending) continue;
+      this.#entries.delete(origin);
+      return;
+    }
+  }
+
+  /** Never rejects: every outcome is a verdict. */
+  async #download(origin: string, cause: Request): Promise<Verdict> {
+    const { engine, stats, log } = this.#crawler;
+    const { proxy, downloadSlot } = cause.meta;
+    const request = new Request(`${origin}/robots.txt`, {
+      dontFilter: true,
+      priority: 1000,
+      meta: {
+        dontObeyRobotstxt: true,
+        allowOffsite: true,
+        downloadMaxsize: this.#downloadMaxsize,
+        ...(proxy !== undefined && { proxy }),
+        ...(downloadSlot !== undefined && { downloadSlot }),
+      },
+    });
+    try {
+      if (engine === undefined) throw new Error('The engine is not running.');
+      const response = await engine.download(request);
+      stats.inc('robotstxt/response_count');
+      stats.inc(`robotstxt/response_status_count/${response.status}`);
+      return await this.#read(response, request, origin);
+    } catch (thrown) {
+      const error = toError(thrown);
+      stats.inc(`robotstxt/exception_count/${error.name}`);
+      // More redirects than allowed, or a middleware that refused: the file counts as absent.
+      if (error instanceof Control) return 'no rules';
+      log.warn(
+        `robots.txt of ${origin} could not be had, so nothing of it is fetched for 60 s: ${error.message}`,
+      );
+      return error;
+    } finally {
+      stats.inc('robotstxt/request_count');
+    }
+  }
+
+  async #read(response: Response, request: Request, origin: string): Promise<Verdict> {
+    const { status } = response;
+    if (status >= 500) {
+      this.#crawler.log.warn(
+        `robots.txt of ${origin} answers with status ${status}, so nothing of it is fetched for 60 s (RFC 9309 2.3.1.4). ROBOTSTXT_OBEY=false would.`,
+      );
+      return new IgnoreRequest(`robots.txt of ${origin} answers with status ${status}`, 'robots');
+    }
+    if (status < 200 || status >= 300) return 'no rules';
+    const { body } = response;
+    if (body.length > this.#maxBytes) this.#tooLong(origin, body.length);
+    const robotparser = new RobotsTxt(this.#maxBytes ? body.subarray(0, this.#maxBytes) : body);
+    const { signals } = this.#crawler;
+    if (signals.has('robots_parsed')) {
+      await signals.sendAwaited('robots_parsed', { robotparser, request });
+    }
+    return robotparser;
+  }
+
+  #tooLong(origin: string, bytes: number): void {
+    if (!this.#maxBytes) return;
+    this.#crawler.stats.inc('security/blocked/ROBOTSTXT_MAX_SIZE');
+    this.#crawler.log.warn(
+      `robots.txt of ${origin} has ${bytes} bytes; only the first ${this.#maxBytes} are read (ROBOTSTXT_MAX_SIZE).`,
+    );
+  }
+}

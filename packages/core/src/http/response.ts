@@ -1,0 +1,262 @@
+import { createRequire } from 'node:module';
+
+import type { CheerioAPI } from 'cheerio';
+import type { Document } from 'domhandler';
+
+import { NotSupportedError, UsageError } from '../errors.ts';
+import type { Link } from '../selector/link-extractor.ts';
+import { Selector, type SelectorList } from '../selector/selector.ts';
+import { parseTree } from '../selector/tree.ts';
+import { declaredEncoding, decode, detectEncoding } from './encoding.ts';
+import { Headers, type HeadersInput } from './headers.ts';
+import { type Json, Request, type RequestMeta, type RequestOptions } from './request.ts';
+import { resolveUrl } from './url.ts';
+
+/** How long each part of a download took, in milliseconds. */
+export interface Timings {
+  readonly wait?: number;
+  readonly dns?: number;
+  /** Until the request was written: name resolution, connection and TLS where there was no open connection. */
+  readonly connect?: number;
+  readonly tls?: number;
+  /** From the written request to the response headers. */
+  readonly firstByte?: number;
+  readonly body?: number;
+}
+
+export interface ResponseInit {
+  readonly status?: number;
+  readonly headers?: HeadersInput;
+  /** Headers as the wire gave them, made into `Headers` when asked for. */
+  readonly wireHeaders?: Readonly<Record<string, string | string[] | undefined>>;
+  /** Content-decoded bytes. */
+  readonly body?: Uint8Array;
+  readonly request?: Request;
+  readonly flags?: readonly string[];
+  readonly protocol?: string;
+  readonly ipAddress?: string;
+  readonly timings?: Timings;
+}
+
+const requireHere = createRequire(import.meta.url);
+const empty = Buffer.alloc(0);
+const unset = Symbol('unset');
+
+/** What came back. Text, JSON and selectors are made when asked for and kept. */
+export class Response {
+  readonly url: string;
+  readonly status: number;
+  /** Raw bytes after content decoding. */
+  readonly body: Buffer;
+  /** `cached`, `dataloss`, `truncated`, `download_stopped`. */
+  readonly flags: readonly string[];
+  readonly protocol: string | undefined;
+  readonly ipAddress: string | undefined;
+  readonly timings: Timings;
+  /** The request that was sent last, after redirects and middlewares. */
+  request: Request | undefined;
+  readonly #wireHeaders: ResponseInit['wireHeaders'];
+  #headers: Headers | undefined;
+  #encoding: string | undefined;
+  #text: string | undefined;
+  #json: unknown = unset;
+  #tree: Document | undefined;
+  #selector: Selector | undefined;
+  #baseUrl: string | undefined;
+  #$: CheerioAPI | undefined;
+
+  constructor(url: string, init: ResponseInit = {}) {
+    const { body = empty } = init;
+    this.url = url;
+    this.status = init.status ?? 200;
+    this.body = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
+    this.flags = init.flags ?? [];
+    this.protocol = init.protocol;
+    this.ipAddress = init.ipAddress;
+    this.timings = init.timings ?? {};
+    this.request = init.request;
+    this.#wireHeaders = init.wireHeaders;
+    if (init.headers !== undefined) this.#headers = new Headers(init.headers);
+  }
+
+  get headers(): Headers {
+    return (this.#headers ??= Headers.fromWire(this.#wireHeaders ?? {}));
+  }
+
+  /** One header without making the rest. */
+  header(name: string): string | undefined {
+    if (this.#headers !== undefined || this.#wireHeaders === undefined) return this.headers.get(name);
+    const value = this.#wireHeaders[name];
+    return Array.isArray(value) ? value[0] : value;
+  }
+
+  /** The meta of its request. */
+  get meta(): RequestMeta {
+    return (this.request ?? this.#noRequest('meta')).meta;
+  }
+
+  get cbKwargs(): Readonly<Record<string, Json>> {
+    return (this.request ?? this.#noRequest('cbKwargs')).cbKwargs ?? {};
+  }
+
+  /** False for images, archives and the like: they have no text. */
+  get isText(): boolean {
+    return false;
+  }
+
+  /** The charset of the text, by its WHATWG name. */
+  get encoding(): string {
+    return (this.#encoding ??= detectEncoding(this.body, this.header('content-type')));
+  }
+
+  /** The charset that header or page declare, if any. */
+  get declaredEncoding(): string | undefined {
+    return declaredEncoding(this.body, this.header('content-type'));
+  }
+
+  /** @throws NotSupportedError for content that is no text. */
+  get text(): string {
+    if (!this.isText) {
+      throw new NotSupportedError(`${this.toString()} is not text (${this.header('content-type') ?? 'no Content-Type'}). Use response.body.`);
+    }
+    return (this.#text ??= decode(this.body, this.encoding));
+  }
+
+  /** The body as JSON. @throws NotSupportedError when it is none. */
+  json<T = unknown>(): T {
+    if (this.#json === unset) {
+      try {
+        this.#json = JSON.parse(decode(this.body, 'utf-8')) as unknown;
+      } catch (cause) {
+        throw new NotSupportedError(`${this.toString()} is not JSON: ${(cause as Error).message}`, { cause });
+      }
+    }
+    return this.#json as T;
+  }
+
+  /** The page as a tree; parsed once. */
+  get tree(): Document {
+    return (this.#tree ??= parseTree(this.text, this.isXml));
+  }
+
+  /** True once a tree has been made. */
+  get hasTree(): boolean {
+    return this.#tree !== undefined;
+  }
+
+  protected get isXml(): boolean {
+    return false;
+  }
+
+  get selector(): Selector {
+    return (this.#selector ??= Selector.ofNode(this.tree));
+  }
+
+  /** Elements, texts (`::text`) or attributes (`::attr(name)`) by a CSS selector. */
+  css(query: string): SelectorList {
+    return this.selector.css(query);
+  }
+
+  /** The page in cheerio, on the same tree. */
+  get $(): CheerioAPI {
+    if (this.#$ === undefined) {
+      const { load } = requireHere('cheerio/slim') as { load: (tree: Document, options: object) => CheerioAPI };
+      this.#$ = load(this.tree, { xml: this.isXml ? { xmlMode: true } : false });
+    }
+    return this.#$;
+  }
+
+  /** What relative links are seen from: `<base href>` or the URL. */
+  get baseUrl(): string {
+    if (this.#baseUrl === undefined) {
+      let base: string | undefined;
+      if (this.isText && /<base/i.test(this.text.slice(0, 8192))) base = this.css('base[href]').at(0)?.attrib.href?.trim();
+      this.#baseUrl = (base && resolveUrl(base, this.url)) || this.url;
+    }
+    return this.#baseUrl;
+  }
+
+  /** `link` as an absolute URL; undefined where it is none. */
+  urljoin(link: string): string | undefined {
+    return resolveUrl(trimHtml(link), this.baseUrl);
+  }
+
+  /**
+   * A request for a link of this page: a relative or absolute URL, an `<a>` or `<link>` element, an `::attr(href)`.
+   *
+   * @throws UsageError when it is no URL.
+   */
+  follow(link: string | Selector | Link, options?: RequestOptions): Request {
+    const text = linkText(link);
+    const url = this.urljoin(text);
+    if (url === undefined) throw new UsageError(`${JSON.stringify(text)} on ${this.url} is not a URL that can be followed.`);
+    return new Request(url, options);
+  }
+
+  /**
+   * Requests for many links: a CSS selector, or any list that `follow` takes one of. Links that are no http(s) URLs are
+   * left out.
+   */
+  followAll(links: string | { readonly css: string } | Iterable<string | Selector | Link>, options?: RequestOptions): Request[] {
+    const list: Iterable<string | Selector | Link> =
+      typeof links === 'string' ? this.#hrefs(links) : 'css' in links && typeof links.css === 'string' ? this.#hrefs(links.css) : (links as Iterable<string | Selector | Link>);
+    const base = this.baseUrl;
+    const requests: Request[] = [];
+    for (const link of list) {
+      const text = typeof link === 'string' ? link : linkText(link, '');
+      const url = resolveUrl(trimHtml(text), base);
+      if (url?.startsWith('http')) requests.push(new Request(url, options && copyOptions(options)));
+    }
+    return requests;
+  }
+
+  #hrefs(query: string): string[] {
+    return this.css(query).links();
+  }
+
+  replace(changes: ResponseInit & { readonly url?: string }): Response {
+    const { url = this.url, ...rest } = changes;
+    const copy = this.constructor as new (url: string, init: ResponseInit) => Response;
+    return new copy(url, {
+      status: this.status,
+      ...(this.#headers ? { headers: this.#headers } : { wireHeaders: this.#wireHeaders }),
+      body: this.body,
+      request: this.request,
+      flags: this.flags,
+      protocol: this.protocol,
+      ipAddress: this.ipAddress,
+      timings: this.timings,
+      ...rest,
+    });
+  }
+
+  toString(): string {
+    return `<${this.status} ${this.url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1***@')}>`;
+  }
+
+  #noRequest(what: string): never {
+    throw new UsageError(`response.${what} belongs to its request, and this response was made without one.`);
+  }
+}
+
+function linkText(link: string | Selector | Link, fallback?: string): string {
+  if (typeof link === 'string') return link;
+  if ('url' in link && typeof link.url === 'string') return link.url;
+  const href = (link as Selector).link();
+  if (href !== undefined) return href;
+  if (fallback !== undefined) return fallback;
+  throw new UsageError(`${String(link)} is no link: follow an <a> or <link> element with href, or an ::attr(href).`);
+}
+
+/** Each request has meta and cbKwargs of its own. */
+function copyOptions(options: RequestOptions): RequestOptions {
+  if (options.meta === undefined && options.cbKwargs === undefined) return options;
+  return { ...options, ...(options.meta && { meta: { ...options.meta } }), ...(options.cbKwargs && { cbKwargs: { ...options.cbKwargs } }) };
+}
+
+/** HTML's whitespace round a link does not belong to it. */
+function trimHtml(text: string): string {
+  const first = text.charCodeAt(0);
+  const last = text.charCodeAt(text.length - 1);
+  return first <= 32 || last <= 32 ? text.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '') : text;
+}

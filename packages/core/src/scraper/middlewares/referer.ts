@@ -1,0 +1,31 @@
+import type { Crawler } from '../../crawler/crawler.ts';
+import { NotConfigured } from '../../errors.ts';
+import type { Request } from '../../http/request.ts';
+import type { Response } from '../../http/response.ts';
+import type { SpiderMiddleware } from '../spider-middleware.ts';
+import { policyOfResponse, referrerFor, type ReferrerPolicy, toPolicy } from './referrer-policy.ts';
+
+/**
+ * Says in the Referer header where a request comes from, as far as the policy allows: `meta.referrerPolicy`,
+ * the page's own `Referrer-Policy`, or `REFERRER_POLICY`. A header set by hand stays.
+ */
+export class RefererMiddleware implements SpiderMiddleware {
+  static fromCrawler(crawler: Crawler): RefererMiddleware {
+    if (!crawler.settings.get('REFERER_ENABLED')) throw new NotConfigured();
+    return new RefererMiddleware(toPolicy(crawler.settings.get('REFERRER_POLICY')));
+  }
+
+  readonly #policy: ReferrerPolicy;
+
+  constructor(policy: ReferrerPolicy) {
+    this.#policy = policy;
+  }
+
+  getProcessedRequest(request: Request, response: Response | null): Request {
+    if (response === null) return request;
+    const policy = policyOfResponse(response, request.meta.referrerPolicy, this.#policy);
+    const referrer = referrerFor(policy, response.url, request.url);
+    if (referrer !== undefined) request.headers.setDefault('referer', referrer);
+    return request;
+  }
+}

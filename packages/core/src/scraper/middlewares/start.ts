@@ -1,0 +1,11 @@
+import type { Request } from '../../http/request.ts';
+import type { Response } from '../../http/response.ts';
+import type { SpiderMiddleware } from '../spider-middleware.ts';
+
+/** Marks the requests of `start()` with `meta.isStartRequest`. */
+export class StartMiddleware implements SpiderMiddleware {
+  getProcessedRequest(request: Request, response: Response | null): Request {
+    if (response === null) request.meta.isStartRequest ??= true;
+    return request;
+  }
+}

@@ -1,0 +1,104 @@
+import { EventEmitter } from 'eventemitter3';
+
+import { Control, toError } from '../errors.ts';
+import type { SignalMap } from './signal-map.ts';
+
+export type SignalName = keyof SignalMap;
+export type Listener<N extends SignalName> = (event: SignalMap[N]) => unknown;
+
+/** When a listener of an awaited signal runs: all of one phase together, phases one after the other. */
+export type Phase = 'before' | 'normal' | 'after';
+
+const nothing: readonly unknown[] = Object.freeze([]);
+
+/** Sends signals. What a listener throws is reported and returned in its place, never thrown to the sender. */
+export class SignalManager {
+  readonly #emitter = new EventEmitter();
+  /** Takes what listeners throw, but for what they throw to steer. */
+  onError: (error: Error, name: SignalName) => void = () => {};
+
+  /** Calls `listener` on every `name`. Returns a function that disconnects it. */
+  connect<N extends SignalName>(name: N, listener: Listener<N>, options: { phase?: Phase } = {}): () => void {
+    const event = eventOf(name, options.phase ?? 'normal');
+    const call = (value: SignalMap[N], results: unknown[]): void => {
+      try {
+        const result = listener(value);
+        results.push(result instanceof Promise ? result.catch((thrown: unknown) => this.#thrown(thrown, name)) : result);
+      } catch (thrown) {
+        results.push(this.#thrown(thrown, name));
+      }
+    };
+    this.#emitter.on(event, call);
+    return () => {
+      this.#emitter.off(event, call);
+    };
+  }
+
+  /** True if somebody listens; for signals that are sent once a request. */
+  has(name: SignalName): boolean {
+    return (
+      this.#emitter.listenerCount(name) > 0 ||
+      this.#emitter.listenerCount(eventOf(name, 'before')) > 0 ||
+      this.#emitter.listenerCount(eventOf(name, 'after')) > 0
+    );
+  }
+
+  /** Calls the listeners now; what they return or throw, in their order. A promise among it is looked after, not awaited. */
+  send<N extends SignalName>(name: N, event: SignalMap[N]): readonly unknown[] {
+    if (!this.has(name)) return nothing;
+    const results: unknown[] = [];
+    for (const phase of phases) this.#emitter.emit(eventOf(name, phase), event, results);
+    return results;
+  }
+
+  /** As `send`, and waits for what listeners promise; no promise where nothing waits. */
+  sendAwaited<N extends SignalName>(name: N, event: SignalMap[N]): readonly unknown[] | Promise<readonly unknown[]> {
+    if (!this.has(name)) return nothing;
+    const results: unknown[] = [];
+    for (const [i, phase] of phases.entries()) {
+      this.#emitter.emit(eventOf(name, phase), event, results);
+      if (results.some((result) => result instanceof Promise)) return this.#rest(name, event, results, i + 1);
+    }
+    return results;
+  }
+
+  async #rest<N extends SignalName>(name: N, event: SignalMap[N], first: unknown[], from: number): Promise<unknown[]> {
+    const results = await Promise.all(first);
+    for (const phase of phases.slice(from)) {
+      const next: unknown[] = [];
+      this.#emitter.emit(eventOf(name, phase), event, next);
+      results.push(...(await Promise.all(next)));
+    }
+    return results;
+  }
+
+  /** The next `name`. */
+  waitFor<N extends SignalName>(name: N, signal?: AbortSignal): Promise<SignalMap[N]> {
+    return new Promise((resolve, reject) => {
+      const disconnect = this.connect(name, (event) => {
+        disconnect();
+        resolve(event);
+      });
+      signal?.addEventListener('abort', () => {
+        disconnect();
+        reject(toError(signal.reason));
+      });
+    });
+  }
+
+  clear(): void {
+    this.#emitter.removeAllListeners();
+  }
+
+  #thrown(thrown: unknown, name: SignalName): Error {
+    const error = toError(thrown);
+    if (!(error instanceof Control)) this.onError(error, name);
+    return error;
+  }
+}
+
+const phases = ['before', 'normal', 'after'] as const;
+
+function eventOf(name: SignalName, phase: Phase): string {
+  return phase === 'normal' ? name : `${name}:${phase}`;
+}
