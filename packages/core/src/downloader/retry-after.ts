@@ -63,9 +63,9 @@ function dateOf(
  */
 export function retryAfterOf(response: Response, now: number = Date.now()): number | undefined {
   if (response.status !== 429 && response.status !== 503) return undefined;
-  const value = response.headers.get('retry-after');
+  const value = response.header('retry-after');
   if (value === undefined) return undefined;
-  const date = response.headers.get('date');
+  const date = response.header('date');
   const seconds = parseRetryAfter(value, (date && parseHttpDate(date, now)) || now);
   return seconds === 0 ? undefined : seconds;
 }

@@ -51,6 +51,7 @@ export class ReadyQueue<T> {
     const before = queue?.store.top;
     if (queue === undefined) {
       queue = new SlotQueue(key, this.#makeStore(key), this);
+      queue.turn = ++this.#turns;
       this.#bySlot.set(key, queue);
     }
     queue.store.push(entry);

@@ -85,10 +85,12 @@ function isCombinator(token: Token): boolean {
 export function runQuery(query: Query, node: AnyNode, found: Found[]): void {
   const outer = scope;
   // The document itself is no element; below it everything may match.
-  scope = node.type === 'root' ? null : node;
+  const isDocument = node.type === 'root';
+  const context = isDocument ? node.children : [node];
+  scope = isDocument ? null : node;
   try {
     for (const { select, taken } of query) {
-      for (const element of select([node])) {
+      for (const element of select(context)) {
         if (taken.kind === 'node') found.push(element);
         else if (taken.kind === 'attr') {
           const value = element.attribs[taken.name];

@@ -66,7 +66,9 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   }
 
   processResponse(request: Request, response: Response): Response {
-    if (!response.headers.has('set-cookie') || request.meta.dontMergeCookies) return response;
+    if (response.header('set-cookie') === undefined || request.meta.dontMergeCookies) {
+      return response;
+    }
     const lines = response.headers.getAll('set-cookie');
     const jar = this.#open(request.meta.cookiejar ?? '');
     for (const line of lines) {

@@ -35,9 +35,10 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
 
   /** @throws DownloadCancelledError for more layers or more decoded bytes than allowed. */
   processResponse(request: Request, response: Response): MaybePromise<Response> {
-    const { headers } = response;
-    if (!headers.has('content-encoding') || request.method === 'HEAD') return response;
-    const names = headers
+    if (response.header('content-encoding') === undefined || request.method === 'HEAD') {
+      return response;
+    }
+    const names = response.headers
       .getAll('content-encoding')
       .flatMap((value) => value.toLowerCase().split(','))
       .map((name) => name.trim())

@@ -1,6 +1,7 @@
 import type { Crawler } from '../../crawler/crawler.ts';
 import { NotConfigured } from '../../errors.ts';
 import type { Request } from '../../http/request.ts';
+import { HtmlResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
 import type { DownloaderMiddleware } from '../middleware.ts';
 import { Redirector } from './redirect-request.ts';
@@ -28,14 +29,12 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
 
   /** @throws IgnoreRequest after `REDIRECT_MAX_TIMES`. */
   processResponse(request: Request, response: Response): Request | Response {
-    if (request.method === 'HEAD' || response.body.length === 0) return response;
+    if (!(response instanceof HtmlResponse) || request.method === 'HEAD') return response;
+    if (request.meta.dontRedirect) return response;
     // A look at the bytes first: few pages have a refresh, and decoding costs.
     if (!/refresh/i.test(response.body.toString('latin1', 0, searched))) {
       return response;
     }
-    const type = response.headers.get('content-type');
-    if (type !== undefined && !/html/i.test(type)) return response;
-    if (request.meta.dontRedirect) return response;
     const refresh = getMetaRefresh(response.text, response.url, this.#ignoreTags);
     if (refresh === undefined || refresh.delay >= this.#maxDelay) return response;
     const target = this.#redirector.resolve(refresh.url, response.url);

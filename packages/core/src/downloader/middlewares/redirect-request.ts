@@ -37,6 +37,8 @@ export class Redirector {
 
   /** The URL that `location` means, or undefined where it may not or cannot be followed; then it is counted. */
   resolve(location: string, base: string): URL | undefined {
+    // A data: or file: page sends nobody anywhere.
+    if (!this.#schemes.has(base.slice(0, base.indexOf(':') + 1))) return undefined;
     const target = URL.parse(location, base);
     if (target === null) {
       this.#crawler.stats.inc('redirect/invalid_location');

@@ -49,7 +49,7 @@ function nextMethod({ method }: Request, status: number): string {
 
 /** The header with its bytes beyond ASCII escaped: header text is the bytes, one character each. */
 function locationOf(response: Response): string | undefined {
-  const value = response.headers.get('location')?.trim();
+  const value = response.header('location')?.trim();
   if (!value) return undefined;
   return value.replace(
     /[\x80-\xff]/g,

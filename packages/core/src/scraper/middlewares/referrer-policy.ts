@@ -46,7 +46,7 @@ export function policyOfResponse(
     const policy = own.trim().toLowerCase();
     if (isPolicy(policy)) return policy;
   }
-  if (!response.headers.has('referrer-policy')) return fallback;
+  if (response.header('referrer-policy') === undefined) return fallback;
   // The last one that is known counts, so that sites can name a newer one behind an older.
   const names = response.headers.getAll('referrer-policy').join(',').toLowerCase().split(',');
   return names.map((name) => name.trim()).findLast(isPolicy) ?? fallback;
