@@ -21,50 +21,56 @@ const concurrency = Number(values.concurrency);
 class BenchSpider extends Spider {
   static override readonly name = 'bench';
   override readonly startUrls = [values.url];
-  override readonly allowedDomains = Array.from({ length: Number(values.hosts) }, (_, h) => `127.0.0.${h + 1}`);
+  override readonly allowedDomains = Array.from(
+    { length: Number(values.hosts) },
+    (_, h) => `127.0.0.${h + 1}`,
+  );
 
   override *parse(response: Response): SpiderOutput {
-    yield { url: response.url, title: text(response, 'title'), ...fields(response) };
+    yield { url: response.url, title: response.css('title::text').get(), ...fields(response) };
     yield* response.followAll('a[href]');
   }
 }
 
-type Part = Response | Selector;
-const allText = (part: Part, query: string): string => part.css(query).getAll().join('');
-const text = (part: Part, query: string): string => allText(part, `${query} ::text, ${query}::text`);
-const lastClass = (part: Part, query: string): string => part.css(`${query}::attr(class)`).get('').split(' ').pop() ?? '';
-
 function fields(response: Response): object {
-  if (kind === 'small') return { h1: text(response, 'h1'), links: response.css('a[href]').length };
+  if (kind === 'small')
+    return { h1: response.css('h1::text').get(), links: response.css('a[href]').length };
   if (kind === 'article') {
     return {
-      h1: text(response, 'h1.headline'),
-      author: text(response, '.byline .author'),
-      date: response.css('time[datetime]::attr(datetime)').get(),
+      h1: response.css('h1.headline::text').get(),
+      author: response.css('.byline .author::text').get(),
+      date: response.css('time::attr(datetime)').get(),
       description: response.css('meta[name=description]::attr(content)').get(),
-      tags: [...response.css('ul.tags a')].map((tag) => allText(tag, '*::text')),
-      text: [...response.css('.body p')].map((paragraph) => allText(paragraph, '*::text')).join('\n'),
+      tags: response.css('ul.tags a::text').getAll(),
+      text: response
+        .css('.body p')
+        .map((paragraph) => paragraph.text())
+        .join('\n'),
     };
   }
   if (!response.url.endsWith('/index.html')) {
     return {
-      products: [...response.css('article.product_pod')].map((pod) => ({
+      products: response.css('article.product_pod').map((pod) => ({
         title: pod.css('h3 a::attr(title)').get(),
-        price: text(pod, 'p.price_color'),
-        rating: lastClass(pod, 'p.star-rating'),
+        price: pod.css('p.price_color::text').get(),
+        rating: lastClass(pod),
         href: pod.css('h3 a::attr(href)').get(),
       })),
     };
   }
-  const main = response.css('div.product_main');
+  const main = response.css('div.product_main').at(0)!;
   return {
-    name: main.css('h1::text').get(''),
-    price: main.css('p.price_color::text').get(''),
-    rating: main.css('p.star-rating::attr(class)').get('').split(' ').pop(),
-    stock: main.css('p.availability ::text, p.availability::text').getAll().join('').trim(),
-    upc: response.css('table td::text').get(''),
-    description: response.css('#product_description + p::text').get(''),
+    name: main.css('h1::text').get(),
+    price: main.css('p.price_color::text').get(),
+    rating: lastClass(main),
+    stock: main.css('p.availability::text').getAll().join('').trim(),
+    upc: response.css('table td::text').get(),
+    description: response.css('#product_description + p::text').get(),
   };
+}
+
+function lastClass(part: Selector): string | undefined {
+  return part.css('p.star-rating::attr(class)').get('').split(' ').pop();
 }
 
 await using process = new CrawlerProcess({

@@ -59,7 +59,11 @@ test('callbacks get their cbKwargs, errbacks their failure with its request', as
     static override readonly name = 'kwargs';
     override readonly startUrls = [`${site.url}/`];
     override *parse(response: Response): SpiderOutput {
-      yield response.follow('/a', { callback: this.parseA, cbKwargs: { n: 7 }, meta: { own: 'x' } });
+      yield response.follow('/a', {
+        callback: this.parseA,
+        cbKwargs: { n: 7 },
+        meta: { own: 'x' },
+      });
       yield response.follow('/missing', { callback: this.parseA, errback: this.failed });
     }
     parseA(response: Response, { n }: { n: number }): SpiderOutput {
@@ -71,7 +75,12 @@ test('callbacks get their cbKwargs, errbacks their failure with its request', as
     }
   }
   const { items } = await crawl(Kwargs);
-  expect(items).toEqual(expect.arrayContaining([{ n: 7, own: 'x' }, { status: 404, url: '/missing' }]));
+  expect(items).toEqual(
+    expect.arrayContaining([
+      { n: 7, own: 'x' },
+      { status: 404, url: '/missing' },
+    ]),
+  );
   expect(items).toHaveLength(2);
 });
 
@@ -91,7 +100,11 @@ test('a callback that throws is one error in log, stats and signals; the other p
   const { items, result, log } = await crawl(Throws);
   expect(items).toHaveLength(3);
   expect(result).toMatchObject({ reason: 'finished', ok: true });
-  expect(result.stats).toMatchObject({ 'spider_exceptions/count': 1, 'spider_exceptions/TypeError': 1, 'account/failed': 1 });
+  expect(result.stats).toMatchObject({
+    'spider_exceptions/count': 1,
+    'spider_exceptions/TypeError': 1,
+    'account/failed': 1,
+  });
   expect(log.filter((line) => line.level === 'ERROR')).toHaveLength(1);
 });
 
@@ -118,19 +131,28 @@ test('a start URL without a scheme ends with start_error and a message that says
     },
   );
   expect(result).toMatchObject({ reason: 'start_error', ok: false });
-  expect(log.filter((line) => line.level === 'ERROR').map((line) => line.msg).join()).toContain('https://example.com/page');
+  expect(
+    log
+      .filter((line) => line.level === 'ERROR')
+      .map((line) => line.msg)
+      .join(),
+  ).toContain('https://example.com/page');
 });
 
 test('a function that is not a method of the spider is refused as a callback', async () => {
   await using site = await startSite({ '/': 'x' });
-  const { result } = await crawl(pageSpider([`${site.url}/`], (response) => response.follow('/b', { callback: () => null })));
+  const { result } = await crawl(
+    pageSpider([`${site.url}/`], (response) => response.follow('/b', { callback: () => null })),
+  );
   expect(result.stats['spider_exceptions/UsageError']).toBe(1);
 });
 
 test('meta that no queue on disk could hold is refused', async () => {
   await using site = await startSite({ '/': 'x' });
   const { log } = await crawl(
-    pageSpider([`${site.url}/`], (response) => response.follow('/b', { meta: { when: new Date() as never } })),
+    pageSpider([`${site.url}/`], (response) =>
+      response.follow('/b', { meta: { when: new Date() as never } }),
+    ),
   );
   expect(log.some((line) => line.msg.includes('meta.when'))).toBe(true);
 });
@@ -173,7 +195,11 @@ test('pipelines see items in order, drop and change them, and close in reverse',
   );
   expect(items).toEqual([{ n: 1, b: true }]);
   expect(calls).toEqual(['open a', 'open b', 'close b', 'close a']);
-  expect(result.stats).toMatchObject({ item_scraped_count: 1, item_dropped_count: 1, item_error_count: 2 });
+  expect(result.stats).toMatchObject({
+    item_scraped_count: 1,
+    item_dropped_count: 1,
+    item_error_count: 2,
+  });
 });
 
 test('a pipeline that throws at open ends the crawl before the first request', async () => {
@@ -195,7 +221,12 @@ test('a pipeline that throws at open ends the crawl before the first request', a
       return item;
     }
   }
-  const { result, log } = await crawl(pageSpider([`${site.url}/`]), { ITEM_PIPELINES: [[Good, 1], [Bad, 2]] });
+  const { result, log } = await crawl(pageSpider([`${site.url}/`]), {
+    ITEM_PIPELINES: [
+      [Good, 1],
+      [Bad, 2],
+    ],
+  });
   expect(result).toMatchObject({ reason: 'bootstrap_failed', ok: false });
   expect(result.error?.message).toBe('no database');
   expect(site.requests).toHaveLength(0);
@@ -204,17 +235,33 @@ test('a pipeline that throws at open ends the crawl before the first request', a
 });
 
 test('signals of a crawl come in their order', async () => {
-  await using site = await startSite({ '/': 'x', '/to': { status: 302, headers: { location: '/' } } });
+  await using site = await startSite({
+    '/': 'x',
+    '/to': { status: 302, headers: { location: '/' } },
+  });
   const seen: string[] = [];
   class Listens extends Spider {
     static override readonly name = 'listens';
     override readonly startUrls = [`${site.url}/to`];
-    static override fromCrawler(crawler: import('lycosa').Crawler, args: Record<string, string>): never {
+    static override fromCrawler(
+      crawler: import('lycosa').Crawler,
+      args: Record<string, string>,
+    ): never {
       const spider = new this(args);
       for (const name of [
-        'spider_opened', 'engine_started', 'request_scheduled', 'request_reached_downloader', 'headers_received',
-        'bytes_received', 'response_downloaded', 'request_left_downloader', 'response_received', 'item_scraped',
-        'spider_idle', 'spider_closed', 'engine_stopped',
+        'spider_opened',
+        'engine_started',
+        'request_scheduled',
+        'request_reached_downloader',
+        'headers_received',
+        'bytes_received',
+        'response_downloaded',
+        'request_left_downloader',
+        'response_received',
+        'item_scraped',
+        'spider_idle',
+        'spider_closed',
+        'engine_stopped',
       ] as const) {
         crawler.signals.connect(name, () => void seen.push(name));
       }
@@ -229,10 +276,25 @@ test('signals of a crawl come in their order', async () => {
   }
   await crawl(Listens);
   expect(seen).toEqual([
-    'spider_opened', 'engine_started',
-    'request_scheduled', 'request_reached_downloader', 'headers_received', 'response_downloaded', 'request_left_downloader',
-    'request_scheduled', 'request_reached_downloader', 'headers_received', 'bytes_received', 'response_downloaded', 'request_left_downloader',
-    'response_received', 'item_scraped', 'spider_idle', 'spider_closed', 'closed()', 'engine_stopped',
+    'spider_opened',
+    'engine_started',
+    'request_scheduled',
+    'request_reached_downloader',
+    'headers_received',
+    'response_downloaded',
+    'request_left_downloader',
+    'request_scheduled',
+    'request_reached_downloader',
+    'headers_received',
+    'bytes_received',
+    'response_downloaded',
+    'request_left_downloader',
+    'response_received',
+    'item_scraped',
+    'spider_idle',
+    'spider_closed',
+    'closed()',
+    'engine_stopped',
   ]);
 });
 
@@ -245,7 +307,10 @@ test('an idle spider that wants to stay open is kept open and may be given more'
     override parse(response: Response): SpiderOutput {
       return { url: response.url };
     }
-    static override fromCrawler(crawler: import('lycosa').Crawler, args: Record<string, string>): never {
+    static override fromCrawler(
+      crawler: import('lycosa').Crawler,
+      args: Record<string, string>,
+    ): never {
       const spider = new this(args);
       crawler.signals.connect('spider_idle', () => {
         if (++asked > 1) return;
@@ -281,7 +346,10 @@ test.each([
       return item;
     }
   }
-  const { items, result } = await crawl(linkSpider(site.url), { [setting]: limit, ITEM_PIPELINES: [[Slow, 1]] });
+  const { items, result } = await crawl(linkSpider(site.url), {
+    [setting]: limit,
+    ITEM_PIPELINES: [[Slow, 1]],
+  });
   expect(result).toMatchObject({ reason, ok: true });
   expect(result.stats[stat]).toBe(limit);
   if (setting === 'CLOSESPIDER_ITEMCOUNT') expect(items).toHaveLength(limit);
@@ -297,7 +365,10 @@ test('a retry comes back to its callback, and the last error response reaches th
     HTTPERROR_ALLOW_ALL: true,
   });
   expect(items).toEqual(
-    expect.arrayContaining([expect.objectContaining({ text: 'fine' }), expect.objectContaining({ status: 500 })]),
+    expect.arrayContaining([
+      expect.objectContaining({ text: 'fine' }),
+      expect.objectContaining({ status: 500 }),
+    ]),
   );
   expect(site.hits('/down')).toBe(3);
   expect(result.stats).toMatchObject({ 'retry/count': 4, 'retry/max_reached': 1 });
@@ -306,7 +377,9 @@ test('a retry comes back to its callback, and the last error response reaches th
 test('a page that redirects to itself until a cookie is set arrives once (two requests on the wire)', async () => {
   await using site = await startSite({
     '/p': (request) =>
-      request.headers.cookie === 'k=1' ? 'in' : { status: 302, headers: { location: '/p', 'set-cookie': 'k=1' } },
+      request.headers.cookie === 'k=1'
+        ? 'in'
+        : { status: 302, headers: { location: '/p', 'set-cookie': 'k=1' } },
   });
   const { items } = await crawl(pageSpider([`${site.url}/p`]));
   expect(items).toEqual([{ url: `${site.url}/p`, status: 200, text: 'in' }]);

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startSite } from '@lycosa/site';
-import { CrawlerProcess, createLogger, type Response, Spider, type SpiderClass, type SpiderOutput } from 'lycosa';
+import {
+  CrawlerProcess,
+  createLogger,
+  type Response,
+  Spider,
+  type SpiderClass,
+  type SpiderOutput,
+} from 'lycosa';
 import { expect, test } from 'vitest';
 
 import { quick } from './scrape.ts';
@@ -32,7 +39,11 @@ test('300 spiders of 5 pages in one process all end, each with its own stats', a
   );
   for (const result of results) {
     expect(result).toMatchObject({ reason: 'finished', ok: true });
-    expect(result.stats).toMatchObject({ response_received_count: 5, item_scraped_count: 5, 'account/done': 5 });
+    expect(result.stats).toMatchObject({
+      response_received_count: 5,
+      item_scraped_count: 5,
+      'account/done': 5,
+    });
   }
   expect(site.requests).toHaveLength(1500);
   expect(process.crawlers.size).toBe(0);
@@ -43,7 +54,9 @@ test('maxConcurrent bounds how many run; the rest wait in line', async () => {
   await using process = new CrawlerProcess({ settings: quick, maxConcurrent: 3, logger: silent() });
   let most = 0;
   const watch = setInterval(() => (most = Math.max(most, process.crawlers.size)), 1);
-  const results = await Promise.all(Array.from({ length: 20 }, (_, i) => process.crawl(fivePages(site.url, `s${i}`))));
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => process.crawl(fivePages(site.url, `s${i}`))),
+  );
   clearInterval(watch);
   expect(results.every((result) => result.ok)).toBe(true);
   expect(most).toBe(3);
@@ -59,7 +72,10 @@ test('one crawl that cannot start has a result and touches no other', async () =
     }
   }
   await using process = new CrawlerProcess({ settings: quick, logger: silent() });
-  const [bad, good] = await Promise.all([process.crawl(Broken), process.crawl(fivePages(site.url, 'ok'))]);
+  const [bad, good] = await Promise.all([
+    process.crawl(Broken),
+    process.crawl(fivePages(site.url, 'ok')),
+  ]);
   expect(bad).toMatchObject({ reason: 'bootstrap_failed', ok: false });
   expect(bad.error?.message).toBe('no config file');
   expect(good.ok).toBe(true);
@@ -83,7 +99,9 @@ test('spiders of one process share the delay of a host', async () => {
     settings: { ...quick, DOWNLOAD_DELAY: 0.1, RANDOMIZE_DOWNLOAD_DELAY: false },
     logger: silent(),
   });
-  await Promise.all(Array.from({ length: 8 }, (_, i) => process.crawl(fivePages(site.url, `s${i}`))));
+  await Promise.all(
+    Array.from({ length: 8 }, (_, i) => process.crawl(fivePages(site.url, `s${i}`))),
+  );
   const times = site.requests.map((request) => request.time);
   expect(times).toHaveLength(8);
   expect(times.at(-1)! - times[0]!).toBeGreaterThan(650);
@@ -106,14 +124,21 @@ test('a graceful stop finishes what is on the wire and gives the rest back', asy
       yield* response.followAll('a');
     }
   }
-  await using process = new CrawlerProcess({ settings: { ...quick, CONCURRENT_REQUESTS_PER_DOMAIN: 4 }, logger: silent() });
+  await using process = new CrawlerProcess({
+    settings: { ...quick, CONCURRENT_REQUESTS_PER_DOMAIN: 4 },
+    logger: silent(),
+  });
   const running = process.crawl(Many);
   await started.promise;
   await sleep(20);
   process.stop();
   const result = await running;
   expect(result).toMatchObject({ reason: 'shutdown', ok: false });
-  expect(result.stats).toMatchObject({ 'account/scheduled': 21, 'account/done': 5, 'account/left': 16 });
+  expect(result.stats).toMatchObject({
+    'account/scheduled': 21,
+    'account/done': 5,
+    'account/left': 16,
+  });
 });
 
 test('a fast stop breaks transfers off and gives them back', async () => {

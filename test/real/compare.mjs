@@ -4,7 +4,16 @@
 //   apt-get install nginx-light sqlite3-doc python3.11-doc python3-scrapy
 //   node test/real/compare.mjs
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +22,10 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const docs = { sqlite: '/usr/share/doc/sqlite3', python: '/usr/share/doc/python3.11/html' };
 for (const path of Object.values(docs)) {
-  if (!existsSync(path)) throw new Error(`${path} is missing: apt-get install nginx-light sqlite3-doc python3.11-doc python3-scrapy`);
+  if (!existsSync(path))
+    throw new Error(
+      `${path} is missing: apt-get install nginx-light sqlite3-doc python3.11-doc python3-scrapy`,
+    );
 }
 const folder = mkdtempSync(join(tmpdir(), 'lycosa-real-'));
 const root = join(folder, 'root');
@@ -48,12 +60,17 @@ try {
     if (run.status !== 0) throw new Error(`${name} failed:\n${run.stderr.slice(-3000)}`);
     writeFileSync(join(folder, `${name}.log`), run.stderr);
     seen[name] = readFileSync(out, 'utf8').trim().split('\n');
-    console.log(`${name}: ${seen[name].length} pages, ${new Set(seen[name]).size} distinct, ${((performance.now() - start) / 1000).toFixed(1)} s`);
+    console.log(
+      `${name}: ${seen[name].length} pages, ${new Set(seen[name]).size} distinct, ${((performance.now() - start) / 1000).toFixed(1)} s`,
+    );
   }
   const lycosa = new Set(seen.lycosa);
   const scrapy = new Set(seen.scrapy);
   const only = (a, b) => [...a].filter((one) => !b.has(one)).toSorted();
-  for (const [name, list] of [['only Lycosa', only(lycosa, scrapy)], ['only Scrapy', only(scrapy, lycosa)]]) {
+  for (const [name, list] of [
+    ['only Lycosa', only(lycosa, scrapy)],
+    ['only Scrapy', only(scrapy, lycosa)],
+  ]) {
     console.log(`${name}: ${list.length}`);
     for (const one of list.slice(0, 40)) console.log(`  ${one}`);
   }

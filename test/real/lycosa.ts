@@ -18,6 +18,8 @@ class RealSpider extends Spider {
   }
 }
 
-await using crawls = new CrawlerProcess({ settings: { LOG_LEVEL: 'INFO', ROBOTSTXT_OBEY: false, CONCURRENT_REQUESTS: 16, RETRY_BACKOFF: 0 } });
+await using crawls = new CrawlerProcess({
+  settings: { LOG_LEVEL: 'INFO', ROBOTSTXT_OBEY: false, CONCURRENT_REQUESTS: 16, RETRY_BACKOFF: 0 },
+});
 const result = await crawls.crawl(RealSpider);
 process.exitCode = result.ok ? 0 : 1;

@@ -76,7 +76,7 @@ export function makeBooks(count: number, seed = 1): ShopBook[] {
     const title = pick([
       `The ${pick(adjectives)} ${noun}`,
       `${pick(adjectives)} ${noun}, ${pick(adjectives)} ${pick(nouns)}`,
-      `A ${noun} in ${place}`,
+      `${/^[AEIOU]/.test(noun) ? 'An' : 'A'} ${noun} in ${place}`,
       `${place} & the ${noun}`,
     ]);
     return {

@@ -9,6 +9,7 @@ import {
   type Crawler,
   type ItemPipeline,
   type Response,
+  type SettingsInput,
   type SpiderOutput,
 } from 'lycosa';
 
@@ -82,7 +83,7 @@ const settings = new Settings({ BAN_LIMIT: 3 });
 export const limit: number = settings.get('BAN_LIMIT');
 export const delay: number = settings.get('DOWNLOAD_DELAY');
 // @ts-expect-error a setting of ours has the type it was declared with
-settings.set('BAN_LIMIT', 'three');
+export const wrong: SettingsInput = { BAN_LIMIT: { three: 3 } };
 
 export const config = defineConfig({
   spiders: './spiders',

@@ -23,7 +23,7 @@ export class Slot {
   /** Requests taken from a scheduler that have not reached the wire yet. */
   reserved = 0;
   /** Not before this time, on the clock of `performance.now()`. */
-  pausedUntil = -Infinity;
+  pausedUntil: number = -Infinity;
   #wishes: SlotWish[] = [];
   #concurrency = 1;
   #floor = 0;

@@ -61,7 +61,9 @@ export class MemoryScheduler implements Scheduler {
   open(): void {}
 
   enqueue(request: Request): boolean {
-    if (!request.dontFilter && this.#dupeFilter.requestSeen(request)) {
+    // A start request always passes, and is known from then on: a link back to it is a duplicate.
+    const isKnown = (!request.dontFilter || request.meta.isStartRequest === true) && this.#dupeFilter.requestSeen(request);
+    if (isKnown && !request.dontFilter) {
       this.#stats.inc('dupefilter/filtered');
       return false;
     }

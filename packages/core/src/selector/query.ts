@@ -90,7 +90,12 @@ export function runQuery(query: Query, node: AnyNode, found: Found[]): void {
   scope = isDocument ? null : node;
   try {
     for (const { select, taken } of query) {
-      for (const element of select(context)) {
+      const elements = select(context);
+      if (taken.kind === 'text' && hasNested(elements)) {
+        textsIn(context, new Set(elements), found);
+        continue;
+      }
+      for (const element of elements) {
         if (taken.kind === 'node') found.push(element);
         else if (taken.kind === 'attr') {
           const value = element.attribs[taken.name];
@@ -102,5 +107,26 @@ export function runQuery(query: Query, node: AnyNode, found: Found[]): void {
     }
   } finally {
     scope = outer;
+  }
+}
+
+/** True if one of these, which are in the order of the page, stands inside another. */
+function hasNested(elements: readonly Element[]): boolean {
+  for (let i = 1; i < elements.length; i++) {
+    const before = elements[i - 1]!;
+    for (let up = elements[i]!.parent; up !== null; up = up.parent) if (up === (before as ParentNode)) return true;
+  }
+  return false;
+}
+
+/** Texts directly in one of `elements`, in the order of the page. */
+function textsIn(nodes: readonly AnyNode[], elements: ReadonlySet<AnyNode>, found: Found[]): void {
+  for (const node of nodes) {
+    if (!domutils.hasChildren(node)) continue;
+    const isWanted = elements.has(node);
+    for (const child of node.children) {
+      if (!domutils.isText(child)) textsIn([child], elements, found);
+      else if (isWanted) found.push(child);
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { getOuterHTML, isTag, isText } from 'domutils';
+import { getOuterHTML, isTag, isText, textContent } from 'domutils';
 import type { AnyNode, Element } from 'domhandler';
 
 import { detach } from '../http/url.ts';
@@ -31,6 +31,11 @@ export class Selector {
 
   getAll(): string[] {
     return [this.get()];
+  }
+
+  /** All text in an element and below it, as one string. */
+  text(): string {
+    return typeof this.#found === 'string' ? this.get() : detach(textContent(this.#found));
   }
 
   /** Attributes of an element. */

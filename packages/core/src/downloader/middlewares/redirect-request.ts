@@ -80,7 +80,8 @@ export class Redirector {
     }
     const urls = [...(meta.redirectUrls ?? []), request.url];
     const url = this.#targetUrl(target, request.url);
-    const headers = this.#headers(request, response, url);
+    const kept = this.#meta(request, url);
+    const headers = this.#headers(request, response, url, kept.proxy);
     const dropsBody = method !== request.method;
     if (dropsBody) for (const name of contentHeaders) headers.delete(name);
     const next = request.replace({
@@ -91,7 +92,7 @@ export class Redirector {
       // They are in the jar by now, with the host they belong to.
       cookies: undefined,
       meta: {
-        ...this.#meta(request, url),
+        ...kept,
         redirectTimes: times,
         redirectTtl: ttl - 1,
         redirectUrls: urls,
@@ -122,8 +123,14 @@ export class Redirector {
   }
 
   /** What the new origin may see. */
-  #headers(request: Request, response: Response, url: string): Headers {
+  #headers(
+    request: Request,
+    response: Response,
+    url: string,
+    proxy: string | null | undefined,
+  ): Headers {
     const headers = ownHeaders(request) ?? new Headers();
+    if (request.meta.proxy && !proxy) headers.delete('proxy-authorization');
     const isSameOrigin = originOf(request.url) === originOf(url);
     if (!isSameOrigin) {
       const from = request.url;
@@ -132,7 +139,7 @@ export class Redirector {
       for (const name of [...new Set([...headers].map(([header]) => header))]) {
         if (name === 'cookie' ? keepsCookie : !this.#isSensitive(name)) continue;
         // The proxy stays the same, and so does what it wants to see.
-        if (name === 'proxy-authorization' && request.meta.proxy) continue;
+        if (name === 'proxy-authorization' && proxy) continue;
         headers.delete(name);
       }
       headers.delete('host');
@@ -161,7 +168,7 @@ export class Redirector {
     if (!schemeProxy) return meta;
     const scheme = url.slice(0, url.indexOf(':'));
     if (request.url.startsWith(`${scheme}:`)) return { ...meta, schemeProxy };
-    const { proxy: _, ...rest } = meta;
+    const { proxy: _proxy, authProxy: _authProxy, ...rest } = meta;
     return rest;
   }
 }

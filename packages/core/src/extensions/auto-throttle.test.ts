@@ -1,0 +1,244 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, test } from 'vitest';
+
+import type { Crawler } from '../crawler/crawler.ts';
+import { CrawlerSlots, SlotRegistry, type SlotSettings } from '../downloader/slot-registry.ts';
+import type { Slot } from '../downloader/slot.ts';
+import { NotConfigured, SettingsError } from '../errors.ts';
+import { Request, type RequestMeta } from '../http/request.ts';
+import { Response } from '../http/response.ts';
+import { createLogger } from '../log/logger.ts';
+import { Settings, type SettingsInput } from '../settings/settings.ts';
+import { SignalManager } from '../signals/signal-manager.ts';
+import type { Spider } from '../spider/spider.ts';
+import { StatsCollector } from '../stats/stats-collector.ts';
+import { AutoThrottle, type AutoThrottleHost, nextDelay } from './auto-throttle.ts';
+
+const spider = {} as Spider; // It looks at none.
+
+/** One site and what it answers: status, latency in seconds, the delay that must follow. */
+const table = [
+  [200, 1.0, 2.75],
+  [200, 1.0, 1.625],
+  [503, 0.05, 1.625],
+  [404, 0.02, 1.625],
+  [200, undefined, 1.625], // from the cache
+  [301, 0.01, 1.625],
+  [200, 0.1, 0.8375],
+  [200, 0.1, 0.44375],
+  [200, 0.1, 0.25], // the mean would be 0.246875
+  [500, 1000, 60],
+] as const;
+
+const tableSettings: SettingsInput = {
+  AUTOTHROTTLE_ENABLED: true,
+  AUTOTHROTTLE_START_DELAY: 5,
+  AUTOTHROTTLE_MAX_DELAY: 60,
+  AUTOTHROTTLE_TARGET_CONCURRENCY: 2,
+  DOWNLOAD_DELAY: 0.25,
+};
+
+function hostOf(
+  values: SettingsInput,
+  slotSettings: Record<string, SlotSettings> = {},
+): AutoThrottleHost & { lines: string[] } {
+  const settings = new Settings({ AUTOTHROTTLE_ENABLED: true, ...values });
+  const lines: string[] = [];
+  return {
+    settings,
+    lines,
+    signals: new SignalManager(),
+    stats: new StatsCollector(),
+    log: createLogger({ destination: { write: (line) => lines.push(line) } }),
+    slots: new CrawlerSlots(new SlotRegistry(), {
+      concurrency: 8,
+      delay: settings.get('DOWNLOAD_DELAY'),
+      jitter: 0,
+      slots: slotSettings,
+    }),
+  };
+}
+
+/** It uses no more of a crawler than a host has. */
+const asCrawler = (host: AutoThrottleHost): Crawler => host as Crawler;
+
+function start(values: SettingsInput, slotSettings?: Record<string, SlotSettings>) {
+  const host = hostOf(values, slotSettings);
+  AutoThrottle.fromCrawler(asCrawler(host));
+  host.signals.send('spider_opened', { spider });
+  return {
+    ...host,
+    answer(url: string, status: number, downloadLatency?: number, meta: RequestMeta = {}): number {
+      const all = { ...meta, ...(downloadLatency !== undefined && { downloadLatency }) };
+      const request = new Request(url, { meta: all });
+      const response = new Response(url, { status, body: Buffer.from('hello') });
+      host.signals.send('response_downloaded', { response, request, spider });
+      return host.slots.get(host.slots.keyOf(request)).delay;
+    },
+  };
+}
+
+describe('nextDelay', () => {
+  test('a site that gets faster, fails, and gets very slow', () => {
+    let delay = 5;
+    for (const [status, latency, expected] of table) {
+      if (latency === undefined) continue;
+      delay = nextDelay({ delay, latency, status, target: 2, min: 0.25, max: 60 });
+      expect(delay).toBeCloseTo(expected, 12);
+    }
+  });
+
+  test('a higher aim is taken at once', () => {
+    expect(nextDelay({ delay: 1, latency: 8, status: 200, target: 2, min: 0, max: 60 })).toBe(4);
+  });
+
+  test('where the limits cross the upper one wins', () => {
+    expect(nextDelay({ delay: 5, latency: 1, status: 200, target: 1, min: 9, max: 3 })).toBe(3);
+  });
+
+  const path = fileURLToPath(
+    new URL('../../../../../shared/reference/vectors/autothrottle.json', import.meta.url),
+  );
+  const isHere = existsSync(path);
+
+  test.skipIf(!isHere)(
+    isHere ? "Scrapy's own steps" : "Scrapy's own steps (skipped: the reference vectors are absent)",
+    () => {
+      interface Step {
+        id: string;
+        mindelay: number;
+        maxdelay: number;
+        target_concurrency: number;
+        delay: number;
+        latency: number;
+        status: number;
+        new_delay: number;
+      }
+      const { cases, count } = JSON.parse(readFileSync(path, 'utf8')) as {
+        cases: Step[];
+        count: number;
+      };
+      expect(cases).toHaveLength(count);
+      for (const step of cases) {
+        const { delay, latency, status, mindelay: min, maxdelay: max } = step;
+        const next = nextDelay({ delay, latency, status, min, max, target: step.target_concurrency });
+        expect(Math.abs(next - step.new_delay), step.id).toBeLessThan(1e-9);
+      }
+    },
+  );
+});
+
+test('each slot learns from its own responses only, cached ones not among them', () => {
+  const { answer, slots } = start(tableSettings);
+  expect(answer('http://b.test/', 200, 0.4)).toBeCloseTo(2.6, 12);
+  for (const [status, latency, expected] of table) {
+    expect(answer('http://a.test/', status, latency)).toBeCloseTo(expected, 12);
+  }
+  expect(slots.get('b.test').delay).toBeCloseTo(2.6, 12);
+});
+
+test('a new slot starts with AUTOTHROTTLE_START_DELAY, or DOWNLOAD_DELAY where that is longer', () => {
+  expect(start({}).slots.get('a.test').delay).toBe(5);
+  expect(start({ DOWNLOAD_DELAY: 7 }).slots.get('a.test').delay).toBe(7);
+});
+
+test('the start delay may be above AUTOTHROTTLE_MAX_DELAY until the first response', () => {
+  const { slots, answer } = start({ AUTOTHROTTLE_MAX_DELAY: 2 });
+  expect(slots.get('a.test').delay).toBe(5);
+  expect(answer('http://a.test/', 200, 1)).toBe(2);
+});
+
+test('a slot with a delay of its own starts there and does not go below it', () => {
+  const { answer, slots } = start({}, { 'a.test': { delay: 2 } });
+  expect(slots.get('a.test').delay).toBe(2);
+  expect(answer('http://a.test/', 200, 0.1)).toBe(2);
+  expect(answer('http://a.test/', 200, 9)).toBe(9);
+});
+
+test('meta.autothrottleDontAdjustDelay leaves the delay alone', () => {
+  const { answer } = start({});
+  expect(answer('http://a.test/', 200, 1, { autothrottleDontAdjustDelay: true })).toBe(5);
+  expect(answer('http://a.test/', 200, 1, { autothrottleDontAdjustDelay: false })).toBe(3);
+});
+
+test('meta.downloadSlot names the slot that learns', () => {
+  const { answer, slots } = start({});
+  expect(answer('http://a.test/', 200, 1, { downloadSlot: 'shared' })).toBe(3);
+  expect(slots.get('a.test').delay).toBe(5);
+});
+
+test('every decision is counted', () => {
+  const { answer, stats } = start({});
+  answer('http://a.test/', 200, 1);
+  answer('http://a.test/', 200, 20);
+  answer('http://a.test/', 503, 0.1);
+  answer('http://a.test/', 200);
+  expect(stats.getAll()).toEqual({
+    'autothrottle/kept': 1,
+    'autothrottle/lowered': 1,
+    'autothrottle/raised': 1,
+  });
+});
+
+test('AUTOTHROTTLE_DEBUG logs one line for each response considered, kept delays too', () => {
+  const { answer, lines, slots } = start({ AUTOTHROTTLE_DEBUG: true });
+  slots.get('a.test').transferring = 3;
+  answer('http://a.test/', 200, 1);
+  answer('http://a.test/', 503, 0.02);
+  answer('http://a.test/', 200);
+  answer('http://a.test/', 200, 12.3456);
+  expect(lines.map((line) => line.slice(line.indexOf('INFO')).trim())).toEqual([
+    'INFO: slot: a.test | conc: 3 | delay: 3000 ms (-2000) | latency: 1000 ms | size:     5 bytes',
+    'INFO: slot: a.test | conc: 3 | delay: 3000 ms (+0) | latency:   20 ms | size:     5 bytes',
+    'INFO: slot: a.test | conc: 3 | delay:12345 ms (+9345) | latency:12345 ms | size:     5 bytes',
+  ]);
+});
+
+test('it is off silently unless enabled, and with a message where the target cannot be', () => {
+  const build = (values: SettingsInput) => (): unknown =>
+    AutoThrottle.fromCrawler(asCrawler(hostOf(values)));
+  expect(build({ AUTOTHROTTLE_ENABLED: false })).toThrow(new NotConfigured());
+  expect(build({ DOWNLOAD_DELAY: 3, AUTOTHROTTLE_MAX_DELAY: 2 })).toThrow(SettingsError);
+  expect(build({ DOWNLOAD_DELAY: 2, AUTOTHROTTLE_MAX_DELAY: 2 })).not.toThrow();
+  // Settings may refuse such a target before; the extension must not divide by it either way.
+  for (const target of [0, -1]) {
+    const host = hostOf({});
+    const settings = {
+      get: (name: string) =>
+        name === 'AUTOTHROTTLE_TARGET_CONCURRENCY' ? target : host.settings.get(name),
+    } as Settings;
+    expect(() => AutoThrottle.fromCrawler(asCrawler({ ...host, settings }))).toThrow(NotConfigured);
+    expect(() => AutoThrottle.fromCrawler(asCrawler({ ...host, settings }))).toThrow(
+      `must be above 0, got ${target}`,
+    );
+  }
+});
+
+test('a subclass decides by slot', () => {
+  class Careful extends AutoThrottle {
+    protected override minDelay(slot?: Slot): number {
+      return slot?.key === 'frail.test' ? 10 : super.minDelay(slot);
+    }
+
+    protected override startDelay(): number {
+      return 1;
+    }
+
+    protected override getSlot(request: Request): Slot | undefined {
+      return request.url.includes('/static/') ? undefined : super.getSlot(request);
+    }
+  }
+  const host = hostOf({});
+  expect(Careful.fromCrawler(asCrawler(host))).toBeInstanceOf(Careful);
+  host.signals.send('spider_opened', { spider });
+  const answer = (url: string): number => {
+    const request = new Request(url, { meta: { downloadLatency: 4 } });
+    host.signals.send('response_downloaded', { response: new Response(url, {}), request, spider });
+    return host.slots.get(host.slots.keyOf(request)).delay;
+  };
+  expect(answer('http://frail.test/static/x')).toBe(1);
+  expect(answer('http://frail.test/')).toBe(10);
+  expect(answer('http://a.test/')).toBe(4);
+});

@@ -1,0 +1,7 @@
+export {
+  connectRedis,
+  type RedisConnectOptions,
+  RedisConnection,
+  RedisConnectionError,
+  redisOptions,
+} from './connection.ts';
