@@ -13,8 +13,6 @@ const nodeFloor = [22, 19];
 const pnpmFloor = [12, 0];
 
 const env = { ...process.env, COREPACK_ENABLE_DOWNLOAD_PROMPT: '0' };
-// Nothing here asks questions: without a terminal pnpm has to know that none will be answered.
-if (!process.stdin.isTTY) env.CI ??= 'true';
 
 /** Runs a command and keeps what it says; `code` is undefined when it could not be started. */
 function run(command, args, options = {}) {
@@ -37,10 +35,10 @@ function run(command, args, options = {}) {
 }
 
 /** One line for a step that works; all it said for one that does not. */
-async function step(title, command, args) {
+async function step(title, command, args, options) {
   const start = Date.now();
   console.log(`- ${title}`);
-  const { code, output } = await run(command, args);
+  const { code, output } = await run(command, args, options);
   if (code === 0) return;
   console.error(`${output.trimEnd()}\n`);
   throw new Error(
@@ -138,7 +136,10 @@ async function main() {
   }
   await bringTools();
   if (goal === 'gate') await bringPrograms();
-  await step('installing dependencies', 'pnpm', ['install', '--frozen-lockfile']);
+  // `CI` tells pnpm that nobody is there to answer its questions.
+  await step('installing dependencies', 'pnpm', ['install', '--frozen-lockfile'], {
+    env: { ...env, CI: 'true' },
+  });
   if (goal === 'gate') return handOver('gate.mjs');
   await step('building', 'pnpm', ['--silent', 'build']);
   return handOver(join('demo', 'demo.mjs'));

@@ -20,7 +20,7 @@ async function run(program: string, args: readonly string[], cwd = consumer): Pr
     return (await child).stdout;
   } catch (error) {
     const { message, stdout } = error as Error & { stdout: string };
-    throw new Error(`${message}\n${stdout}`, { cause: program });
+    throw new Error(`${message}\n${stdout}`);
   }
 }
 
@@ -115,7 +115,11 @@ test('lycosa exports these names', async () => {
       "defineConfig",
       "fingerprint",
       "nearest",
+      "parseFeedOption",
+      "parseFeedOutputs",
+      "repairFeed",
       "toError",
+      "unknownSettings",
     ]
   `);
 });

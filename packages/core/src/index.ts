@@ -38,7 +38,15 @@ export type { SpiderMiddleware } from './scraper/spider-middleware.ts';
 export { Scraper, type ScraperHost, type ScrapeResult } from './scraper/scraper.ts';
 export { type ItemPipeline, ItemPipelines } from './pipeline/item-pipeline.ts';
 export { defaultSettings } from './settings/default-settings.ts';
-export { Settings, type SettingsInput, type SettingsMap } from './settings/settings.ts';
+export { type SettingPriority, Settings, type SettingsInput, type SettingsMap, unknownSettings } from './settings/settings.ts';
+export {
+  type FeedInput,
+  type FeedOptions,
+  type FeedsInput,
+  parseFeedOption,
+  parseFeedOutputs,
+} from './feeds/feed-options.ts';
+export { repairFeed, type RepairOptions, type RepairResult } from './feeds/repair.ts';
 export { nearest } from './settings/nearest.ts';
 export { SignalManager } from './signals/signal-manager.ts';
 export type { SignalMap } from './signals/signal-map.ts';

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-
 import { Redis, type RedisOptions } from 'ioredis';
 import { LycosaError, type Settings, SettingsError } from 'lycosa';
 
@@ -159,7 +157,7 @@ async function checkPolicy(client: Redis, name: string): Promise<void> {
 function refused(name: string, error: Error): RedisConnectionError {
   // No cause: Redis' errors carry the command, and so the password, with them.
   return new RedisConnectionError(
-    `Redis at ${name} refused us: ${error.message}. Set user and password in REDIS_URL or REDIS_PARAMS.`,
+    `Redis at ${name} refused us: ${error.message}. Check user, password and database in REDIS_URL or REDIS_PARAMS.`,
   );
 }
 
@@ -207,17 +205,16 @@ export class RedisConnection implements AsyncDisposable {
 
   async #close(): Promise<void> {
     const { client } = this;
-    if (client.status === 'end') return;
-    const ended = once(client, 'end');
-    try {
-      // A goodbye to a Redis that is away would wait for its return.
-      if (client.status === 'ready') await inTime(client.quit(), quitMs);
-      client.disconnect();
-      await inTime(ended, quitMs);
-    } catch {
-      // It did not say goodbye, and is gone all the same.
-      client.disconnect();
+    // A goodbye to a Redis that is away would wait for its return.
+    if (client.status === 'ready') {
+      const ended = new Promise((resolve) => client.once('end', resolve));
+      // Without a goodbye it is gone all the same.
+      await inTime(
+        client.quit().then(() => ended),
+        quitMs,
+      ).catch(() => {});
     }
+    client.disconnect();
   }
 }
 

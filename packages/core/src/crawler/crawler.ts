@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
 import type { DownloaderMiddleware } from '../downloader/middleware.ts';
@@ -7,11 +8,13 @@ import { Engine, type StopMode } from '../engine/engine.ts';
 import { CloseSpider, toError } from '../errors.ts';
 import { baseExtensions } from '../extensions/base.ts';
 import type { Extension } from '../extensions/extension.ts';
+import { FeedExport } from '../feeds/feed-export.ts';
 import type { Request } from '../http/request.ts';
 import { LogFormatter } from '../log/log-formatter.ts';
 import type { Logger } from '../log/logger.ts';
 import type { ItemPipeline } from '../pipeline/item-pipeline.ts';
 import type { DupeFilter } from '../scheduler/dupe-filter.ts';
+import { JobFile } from '../scheduler/job.ts';
 import type { SpiderMiddleware } from '../scraper/spider-middleware.ts';
 import { baseSpiderMiddlewares } from '../scraper/middlewares/base.ts';
 import { Settings } from '../settings/settings.ts';
@@ -73,6 +76,7 @@ export class Crawler {
   #engine: Engine | undefined;
   #components: CrawlerComponents | undefined;
   #extensions: readonly Extension[] = [];
+  #job: JobFile | undefined;
   #error: Error | undefined;
   #isStarted = false;
   #stopMode: StopMode | undefined;
@@ -105,6 +109,11 @@ export class Crawler {
 
   get engine(): Engine | undefined {
     return this.#engine;
+  }
+
+  /** The file of the job, with `JOBDIR`. */
+  get job(): JobFile | undefined {
+    return this.#job;
   }
 
   get components(): CrawlerComponents {
@@ -183,6 +192,7 @@ export class Crawler {
     const spider = spiderClass.fromCrawler ? spiderClass.fromCrawler(this, args) : new spiderClass(args);
     spider.bind(this);
     this.#spider = spider;
+    await this.#openJob(spider);
     this.#components = await this.#resolve();
     this.#extensions = buildComponents(this.#components.extensions, this);
     settings.freeze();
@@ -218,6 +228,27 @@ export class Crawler {
     await this.#close(engine, spider);
     if (stopped) await signals.sendAwaited('engine_stopped', {});
     return engine.reason;
+  }
+
+  async #openJob(spider: Spider): Promise<void> {
+    const folder = this.settings.get('JOBDIR');
+    if (!folder) return;
+    this.#job = await JobFile.open(resolve(this.root, folder));
+    Object.assign(spider.state, this.#job.get('state'));
+    for (const [key, delay] of Object.entries((this.#job.get('slots') ?? {}) as Record<string, number>)) {
+      this.slots.remember(key, delay);
+    }
+  }
+
+  /** @internal Before requests are forgotten: what they led to is in the feeds, and the state is written down. */
+  async saveJob(): Promise<void> {
+    await this.getExtension(FeedExport)?.flush();
+    const job = this.#job!;
+    job.set('state', this.spider.state);
+    job.set('stats', this.stats.getAll());
+    const learnt: Record<string, number> = {};
+    for (const slot of this.slots.entries()) if (slot.learnt !== undefined) learnt[slot.key] = slot.learnt;
+    job.set('slots', learnt);
   }
 
   /** Each step runs whatever became of the one before. */

@@ -96,6 +96,12 @@ export class CrawlerSlots {
     return this.#startDelay ?? this.#defaults.delay;
   }
 
+  /** A delay learnt in an earlier run of the job. */
+  remember(key: string, delay: number): void {
+    const slot = this.#registry.get(key);
+    if (slot.learnt === undefined) slot.delay = delay;
+  }
+
   isReady(key: string): boolean {
     return this.#entry(key).slot.isReady;
   }

@@ -13,6 +13,7 @@ import { type CallbackRef, Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
 import { ItemPipelines } from '../pipeline/item-pipeline.ts';
 import { FingerprintDupeFilter, NoDupeFilter, type DupeFilter } from '../scheduler/dupe-filter.ts';
+import { JobScheduler } from '../scheduler/job-scheduler.ts';
 import { MemoryScheduler, type Scheduler } from '../scheduler/scheduler.ts';
 import { Scraper, type ScraperHost, type ScrapeResult } from '../scraper/scraper.ts';
 import { checkJson } from './check-json.ts';
@@ -57,13 +58,21 @@ export class Engine implements ScraperHost {
     const { settings, components } = crawler;
     this.#concurrency = settings.get('CONCURRENT_REQUESTS') || Infinity;
     this.#maxActiveBytes = settings.get('SCRAPER_SLOT_MAX_ACTIVE_SIZE') || Infinity;
-    this.scheduler = new MemoryScheduler({
+    const common = {
       order: settings.get('SCHEDULER_MEMORY_QUEUE'),
-      dupeFilter: dupeFilterOf(crawler),
       slots: crawler.slots,
       stats: crawler.stats,
       onReady: () => this.#wake(),
-    });
+    };
+    this.scheduler = crawler.job
+      ? new JobScheduler({
+          ...common,
+          job: crawler.job,
+          log: crawler.log,
+          beforeCommit: () => crawler.saveJob(),
+          onError: (error) => this.#schedulerFailed(toError(error)),
+        })
+      : new MemoryScheduler({ ...common, dupeFilter: dupeFilterOf(crawler) });
     this.downloader = new Downloader(crawler, components.downloaderMiddlewares);
     this.pipelines = new ItemPipelines(crawler, components.pipelines);
     this.scraper = new Scraper(crawler, this, this.pipelines, components.spiderMiddlewares);
@@ -289,8 +298,7 @@ export class Engine implements ScraperHost {
           },
           (error: unknown) => {
             this.#isAsking = false;
-            this.#crawler.fail(toError(error));
-            this.closeSpider('scheduler_error', 'fast');
+            this.#schedulerFailed(toError(error));
           },
         );
         return;
@@ -304,6 +312,12 @@ export class Engine implements ScraperHost {
     if (this.wantsMore) this.#start.more();
     this.#armDue();
     if (this.#isIdle) this.#idle();
+  }
+
+  #schedulerFailed(error: Error): void {
+    this.#crawler.fail(error);
+    this.#crawler.log.error(`The scheduler failed: ${error.message}`, { error });
+    this.closeSpider('scheduler_error', 'fast');
   }
 
   #mayDispatch(): boolean {

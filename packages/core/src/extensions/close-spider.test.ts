@@ -11,7 +11,6 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 

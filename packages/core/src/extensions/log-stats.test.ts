@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { createLogger } from '../log/logger.ts';
 import type { Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
+import { createLogger } from '../log/logger.ts';
 import { SignalManager } from '../signals/signal-manager.ts';
 import type { Spider } from '../spider/spider.ts';
 import { StatsCollector } from '../stats/stats-collector.ts';
@@ -12,7 +12,6 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 
@@ -39,6 +38,7 @@ function start(interval: number) {
     },
     close() {
       signals.send('spider_closed', { spider, reason: 'finished' });
+      expect(vi.getTimerCount()).toBe(0);
     },
   };
 }

@@ -10,7 +10,6 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 
@@ -37,6 +36,7 @@ function watch(mebibytes: number[], options: { limit?: number; warning?: number 
   for (memory of mebibytes.slice(1)) vi.advanceTimersByTime(10_000);
   // It looks at no spider.
   signals.send('spider_closed', { spider: {} as Spider, reason: 'finished' });
+  expect(vi.getTimerCount()).toBe(0);
   return { stats: stats.getAll(), warnings, closes, lines };
 }
 

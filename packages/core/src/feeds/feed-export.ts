@@ -60,12 +60,18 @@ export class FeedExport {
     this.#crawler.engine?.closeSpider('feed_error', 'fast');
   }
 
-  /** Stores all feeds. */
+  /** Waits until every item so far is in its files. */
+  async flush(): Promise<void> {
+    for (const feed of this.#feeds) await feed.flush();
+  }
+
+  /** Stores all feeds. Those of a job that is not finished stay parts, and the next run goes on with them. */
   async close(): Promise<void> {
-    const { signals, log } = this.#crawler;
+    const { signals, log, stats, settings } = this.#crawler;
     const feeds = this.#feeds;
     this.#feeds = [];
-    await Promise.all(feeds.map((feed) => feed.close()));
+    const isUnfinished = Boolean(settings.get('JOBDIR')) && Number(stats.get('account/left') ?? 0) > 0;
+    await Promise.all(feeds.map((feed) => (isUnfinished ? feed.pause() : feed.close())));
     for (const [{ uri }, count] of this.#itemErrors) {
       if (count > 1) log.error(`${count} items in all could not be written to the feed ${uri}`);
     }

@@ -108,6 +108,21 @@ export class FeedSlot {
     }
   }
 
+  /** Waits until everything taken so far is in the file. */
+  async flush(): Promise<void> {
+    while (!this.#error && (this.#writing || this.#text !== '')) {
+      this.#write(1);
+      await this.#writing;
+    }
+  }
+
+  /** Writes the rest and leaves the part for the next run of the job. */
+  async pause(): Promise<void> {
+    await this.flush();
+    clearTimeout(this.#timer);
+    await this.storage.abandon(this.itemCount === 0 && !this.#isContinued);
+  }
+
   /** Gives up a feed that has been opened but not used. */
   async cancel(): Promise<void> {
     this.#text = '';

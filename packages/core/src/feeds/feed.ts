@@ -57,6 +57,20 @@ export class Feed {
     if (this.#leftOut.size > 0) this.#events.leftOut(this.options, this.#leftOut);
   }
 
+  /** Waits until what it took is in its file. */
+  async flush(): Promise<void> {
+    await this.#opening;
+    await this.#slot?.flush();
+  }
+
+  /** Leaves the part for the next run of the job. */
+  async pause(): Promise<void> {
+    await this.#opening;
+    await this.#slot?.pause();
+    this.#slot = undefined;
+    await Promise.all(this.#closing);
+  }
+
   /** Gives up a feed that got no item. */
   async cancel(): Promise<void> {
     await this.#slot?.cancel();

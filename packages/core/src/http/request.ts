@@ -131,7 +131,8 @@ export class Request {
     const { body } = options;
     this.body = typeof body === 'string' ? Buffer.from(body) : body;
     this.cookies = options.cookies;
-    this.meta = options.meta ?? {};
+    // A copy: the middlewares write into it, and many requests may come from one options object.
+    this.meta = { ...options.meta };
     this.cbKwargs = options.cbKwargs;
     this.priority = options.priority ?? 0;
     this.dontFilter = options.dontFilter ?? false;
@@ -163,7 +164,7 @@ export class Request {
       headers: this.#headers,
       body: this.body,
       cookies: this.cookies,
-      meta: { ...this.meta },
+      meta: this.meta,
       cbKwargs: this.cbKwargs && { ...this.cbKwargs },
       priority: this.priority,
       dontFilter: this.dontFilter,

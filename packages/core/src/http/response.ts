@@ -205,7 +205,7 @@ export class Response {
     for (const link of list) {
       const text = typeof link === 'string' ? link : linkText(link, '');
       const url = resolveUrl(trimHtml(text), base);
-      if (url?.startsWith('http')) requests.push(new Request(url, options && copyOptions(options)));
+      if (url?.startsWith('http')) requests.push(new Request(url, options));
     }
     return requests;
   }
@@ -246,12 +246,6 @@ function linkText(link: string | Selector | Link, fallback?: string): string {
   if (href !== undefined) return href;
   if (fallback !== undefined) return fallback;
   throw new UsageError(`${String(link)} is no link: follow an <a> or <link> element with href, or an ::attr(href).`);
-}
-
-/** Each request has meta and cbKwargs of its own. */
-function copyOptions(options: RequestOptions): RequestOptions {
-  if (options.meta === undefined && options.cbKwargs === undefined) return options;
-  return { ...options, ...(options.meta && { meta: { ...options.meta } }), ...(options.cbKwargs && { cbKwargs: { ...options.cbKwargs } }) };
 }
 
 /** HTML's whitespace round a link does not belong to it. */

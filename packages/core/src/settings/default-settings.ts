@@ -50,6 +50,10 @@ export const defaultSettings = {
   COOKIES_DEBUG: false,
   /** Keep cookies. */
   COOKIES_ENABLED: true,
+  /** Most cookies kept for one domain. */
+  COOKIES_MAX_PER_DOMAIN: 180,
+  /** Refuse cookies for whole public suffixes, such as `co.uk`. */
+  COOKIES_PUBLIC_SUFFIX: true,
   /** Level of the log line of a dropped item. */
   DEFAULT_DROPITEM_LOG_LEVEL: 'WARNING' as LogLevelName,
   /** Headers of every request that does not have them; null leaves one out. */

@@ -46,6 +46,8 @@ export class HttpHandler implements DownloadHandler {
     this.failOnDataLoss = settings.get('DOWNLOAD_FAIL_ON_DATALOSS');
     this.#poolOptions = {
       pipelining: 1,
+      // A connection is free only a moment after its response has ended; without a bound another one would be opened.
+      connections: mostConcurrent(crawler),
       // Ours bounds the whole exchange; undici's two would only restart on every byte.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -114,6 +116,14 @@ export class HttpHandler implements DownloadHandler {
       if (this.#pools.size <= idlePools) return;
     }
   }
+}
+
+/** The highest concurrency of any slot; null is no bound. */
+function mostConcurrent({ settings }: Crawler): number | null {
+  const own = Object.values(settings.get('DOWNLOAD_SLOTS')).map((slot) => slot.concurrency ?? 0);
+  const common = settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity;
+  const most = Math.min(Math.max(common, ...own), settings.get('CONCURRENT_REQUESTS') || Infinity);
+  return Number.isFinite(most) ? most : null;
 }
 
 /** One request on the wire, its response and its clock. */

@@ -1,15 +1,16 @@
 import { createRequire } from 'node:module';
 
+import type * as ToughCookie from 'tough-cookie';
 import type { Cookie, CookieJar } from 'tough-cookie';
 
 import { hostOf } from '../../http/url.ts';
 
 const require = createRequire(import.meta.url);
-let library: typeof import('tough-cookie') | undefined;
+let library: typeof ToughCookie | undefined;
 
 /** Loaded with the first cookie: it brings the public suffix list, and many crawls need neither. */
-function load(): typeof import('tough-cookie') {
-  return (library ??= require('tough-cookie') as typeof import('tough-cookie'));
+function load(): typeof ToughCookie {
+  return (library ??= require('tough-cookie') as typeof ToughCookie);
 }
 
 /** Bytes of name and value together, and of one attribute, that are taken (RFC 6265bis §5.6). */

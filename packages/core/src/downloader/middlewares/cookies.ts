@@ -49,7 +49,9 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     if (meta.dontMergeCookies) return;
     let jar = this.#jars.get(meta.cookiejar ?? '');
     // Most crawls never see a cookie.
-    if (cookies === undefined && (jar === undefined || jar.isEmpty)) return;
+    if (cookies === undefined && (jar === undefined || (jar.isEmpty && !handSet.has(request)))) {
+      return;
+    }
     jar ??= this.#open(meta.cookiejar ?? '');
     if (cookies !== undefined) this.#add(jar, request);
     const fromJar = jar.headerFor(request.url);

@@ -136,7 +136,7 @@ export class Redirector {
       const from = request.url;
       const keepsCookie =
         hostOf(from) === hostOf(url) && !(from.startsWith('https:') && url.startsWith('http:'));
-      for (const name of [...new Set([...headers].map(([header]) => header))]) {
+      for (const name of Object.keys(headers.toJSON())) {
         if (name === 'cookie' ? keepsCookie : !this.#isSensitive(name)) continue;
         // The proxy stays the same, and so does what it wants to see.
         if (name === 'proxy-authorization' && proxy) continue;

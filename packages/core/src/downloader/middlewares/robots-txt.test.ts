@@ -1,0 +1,78 @@
+import { expect, test, vi } from 'vitest';
+
+import { fakeCrawler } from '../../../../../test/fake-crawler.ts';
+import { DownloadTimeoutError, IgnoreRequest, NotConfigured } from '../../errors.ts';
+import { Request } from '../../http/request.ts';
+import { Response } from '../../http/response.ts';
+import { RobotsTxtMiddleware } from './robots-txt.ts';
+
+const answer = (status: number, body = '') => {
+  const fetched: string[] = [];
+  const download = async (request: Request): Promise<Response> => {
+    fetched.push(request.url);
+    return new Response(request.url, { status, body: Buffer.from(body) });
+  };
+  return { fetched, ...fakeCrawler({ download }) };
+};
+
+test('one fetch an origin; then the answer comes without a promise', async () => {
+  const { crawler, stats, fetched } = answer(200, 'User-agent: *\nDisallow: /no');
+  const middleware = RobotsTxtMiddleware.fromCrawler(crawler);
+  await Promise.all([
+    middleware.processRequest(new Request('http://h.test/a')),
+    middleware.processRequest(new Request('http://h.test/b')),
+    expect(middleware.processRequest(new Request('http://h.test/no'))).rejects.toThrow(
+      IgnoreRequest,
+    ),
+  ]);
+  expect(middleware.processRequest(new Request('http://h.test/c'))).toBeUndefined();
+  expect(() => middleware.processRequest(new Request('http://h.test/no/1'))).toThrow(
+    'Forbidden by robots.txt',
+  );
+  expect(fetched).toEqual(['http://h.test/robots.txt']);
+  await middleware
+    .processRequest(new Request('http://h.test:81/no', { headers: { 'User-Agent': 'x' } }))
+    ?.catch(() => {});
+  expect(fetched).toHaveLength(2);
+  expect(stats.get('robotstxt/request_count')).toBe(2);
+  expect(stats.get('robotstxt/response_status_count/200')).toBe(2);
+  expect(stats.get('robotstxt/forbidden')).toBe(3);
+});
+
+test('4xx allows everything, 5xx nothing until it is asked again a minute later', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    const missing = RobotsTxtMiddleware.fromCrawler(answer(404).crawler);
+    await missing.processRequest(new Request('http://h.test/a'));
+    const { crawler, fetched } = answer(503);
+    const broken = RobotsTxtMiddleware.fromCrawler(crawler);
+    const request = new Request('http://h.test/a');
+    await expect(broken.processRequest(request)).rejects.toMatchObject({ dropCause: 'robots' });
+    expect(() => broken.processRequest(request)).toThrow('status 503');
+    vi.setSystemTime(Date.now() + 61_000);
+    await expect(broken.processRequest(request)).rejects.toThrow(IgnoreRequest);
+    expect(fetched).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('where robots.txt cannot be reached, the pages fail with the same error', async () => {
+  const { crawler, stats } = fakeCrawler({
+    download: () => Promise.reject(new DownloadTimeoutError('late')),
+  });
+  const middleware = RobotsTxtMiddleware.fromCrawler(crawler);
+  await expect(middleware.processRequest(new Request('http://h.test/'))).rejects.toThrow(
+    DownloadTimeoutError,
+  );
+  expect(stats.get('robotstxt/exception_count/DownloadTimeoutError')).toBe(1);
+});
+
+test('meta and the setting switch it off', () => {
+  const { crawler, fetched } = answer(200, 'User-agent: *\nDisallow: /');
+  const request = new Request('http://h.test/', { meta: { dontObeyRobotstxt: true } });
+  expect(RobotsTxtMiddleware.fromCrawler(crawler).processRequest(request)).toBeUndefined();
+  expect(fetched).toEqual([]);
+  const off = fakeCrawler({ settings: { ROBOTSTXT_OBEY: false } });
+  expect(() => RobotsTxtMiddleware.fromCrawler(off.crawler)).toThrow(NotConfigured);
+});
