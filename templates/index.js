@@ -29,9 +29,7 @@ export function createProject(name, folder = name) {
     );
   }
   const target = resolve(folder);
-  const taken = existsSync(target)
-    ? readdirSync(target).filter((file) => !harmless.has(file))
-    : [];
+  const taken = existsSync(target) ? readdirSync(target).filter((file) => !harmless.has(file)) : [];
   if (taken.length > 0) {
     throw new Error(`The folder ${folder} is not empty: it has ${taken[0]}. Choose another one.`);
   }

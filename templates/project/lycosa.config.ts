@@ -5,8 +5,6 @@ import { DropEmptyItems } from './pipelines.ts';
 export default defineConfig({
   spiders: './spiders',
   settings: {
-    BOT_NAME: '$name',
-
     // Say who you are: the owner of a site may want to ask you something.
     // USER_AGENT: '$name (+https://example.com/)',
 

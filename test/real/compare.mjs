@@ -66,7 +66,8 @@ try {
   }
   const lycosa = new Set(seen.lycosa);
   const scrapy = new Set(seen.scrapy);
-  const only = (a, b) => [...a].filter((one) => !b.has(one)).toSorted();
+  /** @type {(a: Set<string>, b: Set<string>) => string[]} */
+  const only = (a, b) => [...a].filter((one) => !b.has(one)).toSorted((x, y) => (x < y ? -1 : 1));
   for (const [name, list] of [
     ['only Lycosa', only(lycosa, scrapy)],
     ['only Scrapy', only(scrapy, lycosa)],

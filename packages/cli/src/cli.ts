@@ -56,8 +56,6 @@ const commands: readonly CommandEntry[] = [
   },
 ];
 
-const needsValue = /^Not enough arguments following: (.+)$/;
-
 /** What yargs refused, before it is put in our words. */
 class ParseError extends Error {
   readonly options: readonly string[];
@@ -96,8 +94,8 @@ export async function main(args: readonly string[]): Promise<number> {
     .version(version())
     .wrap(Math.min(process.stdout.columns ?? 100, 100))
     .fail((message, error) => {
-      // The parser of yargs hands over an error for this, as our commands do for what they refuse.
-      if (error && !needsValue.test(error.message)) throw error;
+      // Ours, from a command, come as they are.
+      if (error && error.name !== 'YError') throw error;
       throw new ParseError(error?.message ?? message, optionNames(parser));
     });
   addGlobalOptions(parser);
@@ -144,7 +142,7 @@ function optionNames(parser: Argv): string[] {
 }
 
 async function explain(thrown: unknown, args: readonly string[]): Promise<string> {
-  if (thrown instanceof ParseError) return await explainParseError(thrown, args);
+  if (thrown instanceof ParseError) return explainParseError(thrown, args);
   if (!(thrown instanceof Error)) return escapeControls(String(thrown));
   if (wantsStack(args)) return thrown.stack ?? thrown.message;
   return thrown.message.split('\n').map(escapeControls).join('\n');
@@ -152,13 +150,15 @@ async function explain(thrown: unknown, args: readonly string[]): Promise<string
 
 async function explainParseError(error: ParseError, args: readonly string[]): Promise<string> {
   const { message } = error;
-  const command = commands.find(({ usage }) => firstWord(usage) === args.find((arg) => !arg.startsWith('-')));
+  const command = commands.find(
+    ({ usage }) => firstWord(usage) === args.find((arg) => !arg.startsWith('-')),
+  );
   const help = command ? `lycosa ${firstWord(command.usage)} -h` : 'lycosa -h';
   const unknown = /^Unknown (?:argument|command)s?: ([^,]+)/.exec(message)?.[1];
-  if (unknown !== undefined) return await explainUnknown(unknown, error.options, args, command, help);
-  const lacking = needsValue.exec(message)?.[1];
+  if (unknown !== undefined) return explainUnknown(unknown, error.options, args, command, help);
+  const lacking = /^Not enough arguments following: (.+)$/.exec(message)?.[1];
   if (lacking !== undefined) return `${dashed(lacking)} needs a value. See ${help}.`;
-  if (/^Not enough non-option arguments/.test(message) && command) {
+  if (message.startsWith('Not enough non-option arguments') && command) {
     return `Something is missing. Write lycosa ${command.usage}, or see ${help}.`;
   }
   return `${message} See ${help}.`;
@@ -172,16 +172,28 @@ async function explainUnknown(
   help: string,
 ): Promise<string> {
   const { nearest } = await import('lycosa');
-  const typed = args.find((arg) => arg === `--${word}` || arg.startsWith(`--${word}=`) || (word.length === 1 && /^-[^-]/.test(arg) && arg.includes(word)));
+  const typed = args.find(
+    (arg) =>
+      arg === `--${word}` ||
+      arg.startsWith(`--${word}=`) ||
+      (word.length === 1 && /^-[^-]/.test(arg) && arg.includes(word)),
+  );
   if (typed !== undefined) {
-    const near = nearest(word, options.filter((name) => name.length > 1));
+    const near = nearest(
+      word,
+      options.filter((name) => name.length > 1),
+    );
     const what = command
       ? `${firstWord(command.usage)} has no option ${dashed(word)}`
       : `There is no option ${dashed(word)}`;
     return `${what}.${near ? ` Did you mean --${near}?` : ''} See ${help}.`;
   }
-  if (command) return `${JSON.stringify(word)} is one word too many: lycosa ${command.usage}. See ${help}.`;
-  const near = nearest(word, commands.map(({ usage }) => firstWord(usage)));
+  if (command)
+    return `${JSON.stringify(word)} is one word too many: lycosa ${command.usage}. See ${help}.`;
+  const near = nearest(
+    word,
+    commands.map(({ usage }) => firstWord(usage)),
+  );
   return `There is no command ${JSON.stringify(word)}.${near ? ` Did you mean ${near}?` : ''} See ${help}.`;
 }
 
@@ -195,6 +207,8 @@ function firstWord(usage: string): string {
 
 function wantsStack(args: readonly string[]): boolean {
   return args.some(
-    (arg, at) => /^(?:-L|--loglevel)=?DEBUG$/i.test(arg) || (/^(?:-L|--loglevel)$/.test(arg) && /^DEBUG$/i.test(args[at + 1] ?? '')),
+    (arg, at) =>
+      /^(?:-L|--loglevel)=?DEBUG$/i.test(arg) ||
+      (/^(?:-L|--loglevel)$/.test(arg) && /^DEBUG$/i.test(args[at + 1] ?? '')),
   );
 }

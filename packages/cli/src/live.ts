@@ -1,7 +1,13 @@
 import { styleText } from 'node:util';
 
-import { type Crawler, type CrawlResult, createLogger, type RootLogger, type Settings } from 'lycosa';
 import { createLogUpdate } from 'log-update';
+import {
+  type Crawler,
+  type CrawlResult,
+  createLogger,
+  type RootLogger,
+  type Settings,
+} from 'lycosa';
 
 import { escapeControls } from './options.ts';
 import { feedOf, type StoredFeed, summaryLines } from './summary.ts';
@@ -35,7 +41,10 @@ export class Terminal {
    * Undefined where nothing is drawn: off a terminal, without a log, or where items are written to the same terminal.
    * The block takes the place of the progress lines and of the dump of stats.
    */
-  static open(settings: Settings, stream: NodeJS.WriteStream = process.stderr): Terminal | undefined {
+  static open(
+    settings: Settings,
+    stream: NodeJS.WriteStream = process.stderr,
+  ): Terminal | undefined {
     const isWanted =
       stream.isTTY &&
       process.env.TERM !== 'dumb' &&
@@ -170,9 +179,17 @@ export function liveView(crawler: Crawler, seconds: number, pagesPerMinute: numb
 }
 
 /** The block, no line longer than `width`. */
-export function blockLines(view: LiveView, width: number, paint: Paint = (_, text) => text): string[] {
+export function blockLines(
+  view: LiveView,
+  width: number,
+  paint: Paint = (_, text) => text,
+): string[] {
   const { spider, seconds, errors } = view;
-  const cell = (name: string, value: string, style: Style = 'bold'): Cell => ({ name, value, style });
+  const cell = (name: string, value: string, style: Style = 'bold'): Cell => ({
+    name,
+    value,
+    style,
+  });
   const rows: readonly (readonly Cell[])[] = [
     [cell('', escapeControls(spider), ['bold', 'cyan']), cell('elapsed', clock(seconds))],
     [
@@ -223,7 +240,9 @@ function clock(seconds: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const minutes = Math.floor(total / 60) % 60;
   const hours = Math.floor(total / 3600);
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
+  return hours > 0
+    ? `${hours}:${two(minutes)}:${two(total % 60)}`
+    : `${minutes}:${two(total % 60)}`;
 }
 
 function whole(value: number): string {

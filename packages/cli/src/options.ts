@@ -26,17 +26,26 @@ const group = 'Options of every command:';
 export function addGlobalOptions(parser: Argv): Argv {
   return parser
     .option('set', {
-      ...{ alias: 's', type: 'string', array: true, requiresArg: true, group },
+      alias: 's',
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      group,
       describe: 'Set a setting, as in -s NAME=VALUE; may be given many times',
     })
     .option('loglevel', {
-      ...{ alias: 'L', type: 'string', requiresArg: true, group },
+      alias: 'L',
+      type: 'string',
+      requiresArg: true,
+      group,
       describe: 'Lowest level that is logged: DEBUG, INFO, WARNING, ERROR, CRITICAL',
     })
     .option('logfile', { type: 'string', requiresArg: true, group, describe: 'Log to this file' })
     .option('nolog', { type: 'boolean', group, describe: 'Log nothing' })
     .option('pidfile', {
-      ...{ type: 'string', requiresArg: true, group },
+      type: 'string',
+      requiresArg: true,
+      group,
       describe: 'Write the process id to this file',
     });
 }
@@ -44,15 +53,25 @@ export function addGlobalOptions(parser: Argv): Argv {
 export function addCrawlOptions(parser: Argv): Argv {
   return parser
     .option('arg', {
-      ...{ alias: 'a', type: 'string', array: true, requiresArg: true },
+      alias: 'a',
+      type: 'string',
+      array: true,
+      requiresArg: true,
       describe: 'Give the spider an argument, as in -a NAME=VALUE; may be given many times',
     })
     .option('output', {
-      ...{ alias: 'o', type: 'string', array: true, requiresArg: true },
-      describe: 'Add the items to a feed: a path or URI, with :FORMAT if the name does not tell; - is standard output',
+      alias: 'o',
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe:
+        'Add the items to a feed: a path or URI, with :FORMAT if the name does not tell; - is standard output',
     })
     .option('overwrite-output', {
-      ...{ alias: 'O', type: 'string', array: true, requiresArg: true },
+      alias: 'O',
+      type: 'string',
+      array: true,
+      requiresArg: true,
       describe: 'As -o, but replace what is there',
     });
 }
@@ -81,7 +100,11 @@ export function joinDashValues(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {
     const before = joined.at(-1);
-    if (/^-(:|$)/.test(arg) && before !== undefined && /^(-o|-O|--output|--overwrite-output)$/.test(before)) {
+    if (
+      /^-(:|$)/.test(arg) &&
+      before !== undefined &&
+      /^(-o|-O|--output|--overwrite-output)$/.test(before)
+    ) {
       joined[joined.length - 1] = `${before}=${arg}`;
     } else {
       joined.push(arg);

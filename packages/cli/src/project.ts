@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -58,6 +59,15 @@ export async function loadSettings(
   return settings;
 }
 
+/** Settings of the project and of the spider that do not exist but look like one that does. */
+export async function misspelledSettings(settings: Settings): Promise<string[]> {
+  const { defaultSettings, nearest } = await import('lycosa');
+  return settings.names().flatMap((name) => {
+    const near = name in defaultSettings ? undefined : nearest(name, Object.keys(defaultSettings));
+    return near ? [`There is no built-in setting ${name}. Was ${near} meant?`] : [];
+  });
+}
+
 /**
  * A setting of `-s` must exist: built in, in the project's config, or in `customSettings` of the spider.
  *
@@ -88,7 +98,7 @@ export async function checkSettings(
 export async function loadSpiders(project: Project, settings: Settings): Promise<SpiderLoader> {
   const { SpiderLoader: Loader } = await import('lycosa');
   const warn = (error: Error): void => console.error(`lycosa: warning: ${error.message}`);
-  return await Loader.load(
+  return Loader.load(
     project.root,
     project.config.spiders,
     settings.get('SPIDER_LOADER_WARN_ONLY') ? warn : undefined,
@@ -100,7 +110,10 @@ async function importConfig(file: string): Promise<LycosaConfig> {
   try {
     module = (await import(pathToFileURL(file).href)) as typeof module;
   } catch (cause) {
-    throw new CommandError(`${relative('', file)} cannot be imported: ${importFault(cause, file)}`, { cause });
+    throw new CommandError(
+      `${relative('', file)} cannot be imported: ${importFault(cause, file)}`,
+      { cause },
+    );
   }
   const config = module.default;
   if (typeof config !== 'object' || config === null) {
@@ -120,8 +133,28 @@ async function importConfig(file: string): Promise<LycosaConfig> {
 /** What was thrown, and the line of the user's file that threw it. */
 function importFault(cause: unknown, file: string): string {
   if (!(cause instanceof Error)) return String(cause);
-  const [, after = ''] = (cause.stack ?? '').split(`${file}:`, 2);
-  const number = /^\d+/.exec(after)?.[0];
-  const where = number === undefined ? '' : ` (${relative('', file)}:${number})`;
+  const line = lineIn(cause.stack ?? '', file) ?? syntaxErrorLine(cause, file);
+  const where = line === undefined ? '' : ` (${relative('', file)}:${line})`;
   return `${cause.name}: ${cause.message.split('\n')[0]}${where}`;
+}
+
+function lineIn(text: string, file: string): string | undefined {
+  const [, after = ''] = text.split(`${file}:`, 2);
+  return /^\d+/.exec(after)?.[0];
+}
+
+/** V8 keeps the place of a syntax error in JavaScript from programs, but Node prints it. */
+function syntaxErrorLine(error: unknown, file: string): string | undefined {
+  if (!(error instanceof SyntaxError)) return undefined;
+  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' });
+  return lineIn(stderr ?? '', file);
+}
+
+/** Adds its place to the message of a syntax error that has none. */
+function withPlace(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || /:\d+\)$/.test(thrown.message)) return thrown;
+  const file = /^(.+) cannot be imported: /.exec(thrown.message)?.[1];
+  const line = file && syntaxErrorLine(thrown.cause, file);
+  if (file && line) thrown.message += ` (${relative('', file)}:${line})`;
+  return thrown;
 }

@@ -47,7 +47,9 @@ export function summaryLines(
     ['items', whole(count('item_scraped_count'))],
     ['errors', whole(count('log_count/ERROR') + count('log_count/CRITICAL'))],
     ...(dropped.length > 0 ? ([['dropped', dropped.join(', ')]] as const) : []),
-    ...files.map((file, at) => [at === 0 ? (files.length > 1 ? 'feeds' : 'feed') : '', file] as const),
+    ...files.map(
+      (file, at) => [at === 0 ? (files.length > 1 ? 'feeds' : 'feed') : '', file] as const,
+    ),
     ...(error ? ([['error', error.message]] as const) : []),
   ];
   return lines.map(([name, text]) => [name, escapeControls(text)] as const);

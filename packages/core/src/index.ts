@@ -9,7 +9,13 @@ export {
   type RequestOptions,
 } from './http/request.ts';
 export { Response, type ResponseInit, type Timings } from './http/response.ts';
-export { createResponse, HtmlResponse, JsonResponse, TextResponse, XmlResponse } from './http/response-types.ts';
+export {
+  createResponse,
+  HtmlResponse,
+  JsonResponse,
+  TextResponse,
+  XmlResponse,
+} from './http/response-types.ts';
 export { canonicalizeUrl, fingerprint } from './http/fingerprint.ts';
 export { Selector, SelectorList } from './selector/selector.ts';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './selector/link-extractor.ts';
@@ -23,22 +29,42 @@ export {
 } from './spider/spider.ts';
 export { SpiderLoader } from './crawler/spider-loader.ts';
 export { defineConfig, type LycosaConfig } from './crawler/config.ts';
-export { Crawler, type CrawlerComponents, type CrawlerOptions, type CrawlResult } from './crawler/crawler.ts';
+export {
+  Crawler,
+  type CrawlerComponents,
+  type CrawlerOptions,
+  type CrawlResult,
+} from './crawler/crawler.ts';
 export { CrawlerProcess, type CrawlerProcessOptions } from './crawler/crawler-process.ts';
 export type { ComponentClass, ComponentPriorities } from './crawler/component.ts';
 export { Engine, type StopMode } from './engine/engine.ts';
-export { MemoryScheduler, type MemorySchedulerOptions, type Scheduler } from './scheduler/scheduler.ts';
+export {
+  MemoryScheduler,
+  type MemorySchedulerOptions,
+  type Scheduler,
+} from './scheduler/scheduler.ts';
 export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './scheduler/dupe-filter.ts';
 export { Downloader } from './downloader/downloader.ts';
 export type { DownloaderMiddleware, MaybePromise } from './downloader/middleware.ts';
 export type { DownloadHandler } from './downloader/handlers/handler.ts';
 export { Slot, type SlotWaiter, type SlotWish } from './downloader/slot.ts';
-export { CrawlerSlots, type SlotDefaults, SlotRegistry, type SlotSettings } from './downloader/slot-registry.ts';
+export {
+  CrawlerSlots,
+  type SlotDefaults,
+  SlotRegistry,
+  type SlotSettings,
+} from './downloader/slot-registry.ts';
 export type { SpiderMiddleware } from './scraper/spider-middleware.ts';
 export { Scraper, type ScraperHost, type ScrapeResult } from './scraper/scraper.ts';
 export { type ItemPipeline, ItemPipelines } from './pipeline/item-pipeline.ts';
 export { defaultSettings } from './settings/default-settings.ts';
-export { type SettingPriority, Settings, type SettingsInput, type SettingsMap, unknownSettings } from './settings/settings.ts';
+export {
+  type SettingPriority,
+  Settings,
+  type SettingsInput,
+  type SettingsMap,
+  unknownSettings,
+} from './settings/settings.ts';
 export {
   type FeedInput,
   type FeedOptions,

@@ -5,8 +5,20 @@ import type { Crawler, Settings, SettingsMap, SpiderArgs, SpiderClass } from 'ly
 
 import type { Command } from '../cli.ts';
 import { exitCodeOf } from '../exit-code.ts';
-import { addCrawlOptions, CommandError, type CrawlOptions, escapeControls, parsePairs } from '../options.ts';
-import { checkSettings, loadSettings, loadSpiders, needProject } from '../project.ts';
+import {
+  addCrawlOptions,
+  CommandError,
+  type CrawlOptions,
+  escapeControls,
+  parsePairs,
+} from '../options.ts';
+import {
+  checkSettings,
+  loadSettings,
+  loadSpiders,
+  misspelledSettings,
+  needProject,
+} from '../project.ts';
 
 interface Options extends CrawlOptions {
   readonly spider: string;
@@ -16,8 +28,14 @@ export const crawl: Command<Options> = {
   builder: (parser) =>
     addCrawlOptions(parser)
       .positional('spider', { type: 'string', describe: 'Name of the spider' })
-      .example('$0 crawl quotes -O quotes.jsonl', 'Write the items of the spider quotes to a new file')
-      .example('$0 crawl quotes -a tag=humor -s DOWNLOAD_DELAY=0.5', 'With an argument and a setting'),
+      .example(
+        '$0 crawl quotes -O quotes.jsonl',
+        'Write the items of the spider quotes to a new file',
+      )
+      .example(
+        '$0 crawl quotes -a tag=humor -s DOWNLOAD_DELAY=0.5',
+        'With an argument and a setting',
+      ),
 
   async run(options) {
     const project = await needProject('crawl');
@@ -25,7 +43,7 @@ export const crawl: Command<Options> = {
     const spiders = await loadSpiders(project, settings);
     const spider = spiders.load(options.spider);
     await checkSettings(options, project, spider);
-    return await runSpider(spider, settings, project.root, options);
+    return runSpider(spider, settings, project.root, options);
   },
 };
 
@@ -46,7 +64,12 @@ export async function runSpider(
   if (options.pidfile !== undefined) await writeFile(options.pidfile, `${process.pid}\n`);
   const { Terminal } = await import('../live.ts');
   const terminal = Terminal.open(settings);
-  const crawls = new CrawlerProcess({ settings, root, ...(terminal && { logger: terminal.logger }) });
+  const crawls = new CrawlerProcess({
+    settings,
+    root,
+    ...(terminal && { logger: terminal.logger }),
+  });
+  for (const warning of await misspelledSettings(settings)) crawls.log.warn(warning);
   const running = crawls.crawl(spider, args);
   // It is there at once, unless it cannot be built: then the result says why.
   const [crawler] = crawls.crawlers;
@@ -84,14 +107,17 @@ async function addedFeeds(
   root: string,
   options: CrawlOptions,
 ): Promise<SettingsMap['FEEDS_ADDED']> {
-  const { parseFeedOutputs } = await import("/work/main/packages/core/src/feeds/feed-options.ts");
+  const { parseFeedOutputs } = await import('/work/main/packages/core/src/feeds/feed-options.ts');
   const feeds = parseFeedOutputs(options.output ?? [], options['overwrite-output'] ?? [], settings);
   return fromRoot(feeds, root);
 }
 
 function fromRoot<T>(feeds: Readonly<Record<string, T>>, root: string): Record<string, T> {
   return Object.fromEntries(
-    Object.entries(feeds).map(([uri, feed]) => [isPath(uri) ? relative(root, resolve(uri)) : uri, feed]),
+    Object.entries(feeds).map(([uri, feed]) => [
+      isPath(uri) ? relative(root, resolve(uri)) : uri,
+      feed,
+    ]),
   );
 }
 
@@ -102,7 +128,9 @@ function isPath(uri: string): boolean {
 /** True if what the crawl logs at level ERROR is seen on this terminal. */
 function isLogShown(settings: Settings): boolean {
   return (
-    settings.get('LOG_ENABLED') && !settings.get('LOG_FILE') && settings.get('LOG_LEVEL') !== 'CRITICAL'
+    settings.get('LOG_ENABLED') &&
+    !settings.get('LOG_FILE') &&
+    settings.get('LOG_LEVEL') !== 'CRITICAL'
   );
 }
 

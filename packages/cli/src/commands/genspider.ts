@@ -22,11 +22,19 @@ export const genspider: Command<Options> = {
       .positional('name', { type: 'string', describe: 'Name of the spider' })
       .positional('url', { type: 'string', describe: 'Domain or URL that it starts at' })
       .option('template', {
-        ...{ alias: 't', type: 'string', requiresArg: true, default: 'basic' },
+        alias: 't',
+        type: 'string',
+        requiresArg: true,
+        default: 'basic',
         describe: 'Template to make it from',
       })
       .option('list', { alias: 'l', type: 'boolean', describe: 'List the templates' })
-      .option('dump', { alias: 'd', type: 'string', requiresArg: true, describe: 'Print a template' })
+      .option('dump', {
+        alias: 'd',
+        type: 'string',
+        requiresArg: true,
+        describe: 'Print a template',
+      })
       .option('force', { type: 'boolean', describe: 'Replace a file that exists' })
       .example('$0 genspider quotes quotes.toscrape.com', 'Make spiders/quotes.ts'),
 
@@ -50,7 +58,9 @@ async function generate({ name, url, template, force, ...options }: Options): Pr
   const folder = project ? spidersFolder(project) : process.cwd();
   if (project && !force) await checkName(name, project, options);
   const file = createSpider({
-    ...{ name, url, folder },
+    name,
+    url,
+    folder,
     template: await templateName(template),
     replace: force === true,
   });
@@ -66,14 +76,21 @@ async function checkName(name: string, project: Project, options: GlobalOptions)
     // A project that cannot be loaded at present may get a new spider all the same.
     .catch((): string[] => []);
   if (names.includes(name)) {
-    throw new CommandError(`The project has a spider ${JSON.stringify(name)} already. Choose another name, or use --force.`);
+    throw new CommandError(
+      `The project has a spider ${JSON.stringify(name)} already. Choose another name, or use --force.`,
+    );
   }
 }
 
 function spidersFolder({ root, config }: Project): string {
   const { spiders = './spiders' } = config;
-  const folders = (typeof spiders === 'string' ? [spiders] : spiders).map((path) => resolve(root, path));
-  return folders.find((path) => !existsSync(path) || statSync(path).isDirectory()) ?? join(root, 'spiders');
+  const folders = (typeof spiders === 'string' ? [spiders] : spiders).map((path) =>
+    resolve(root, path),
+  );
+  return (
+    folders.find((path) => !existsSync(path) || statSync(path).isDirectory()) ??
+    join(root, 'spiders')
+  );
 }
 
 async function templateName(name: string): Promise<string> {

@@ -12,8 +12,16 @@ interface Options extends GlobalOptions {
 export const settings: Command<Options> = {
   builder: (parser) =>
     parser
-      .option('get', { type: 'string', requiresArg: true, describe: 'Print the value of this setting alone' })
-      .option('spider', { type: 'string', requiresArg: true, describe: 'As this spider sees them' }),
+      .option('get', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Print the value of this setting alone',
+      })
+      .option('spider', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'As this spider sees them',
+      }),
 
   async run(options) {
     const project =
@@ -26,7 +34,8 @@ export const settings: Command<Options> = {
     }
     await checkSettings(options, project, spider);
     if (options.get === undefined) {
-      for (const name of values.names().toSorted()) console.log(`${name} = ${shown(values.get(name))}`);
+      for (const name of values.names().toSorted())
+        console.log(`${name} = ${shown(values.get(name))}`);
     } else {
       console.log(await one(values, options.get));
     }
@@ -50,7 +59,8 @@ function shown(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'function') return value.name;
   return (
-    JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'function' ? inner.name : inner)) ??
-    'undefined'
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'function' ? inner.name : inner,
+    ) ?? 'undefined'
   );
 }

@@ -18,7 +18,9 @@ export const startproject: Command<Options> = {
 
   async run({ name, dir = name }) {
     const { nextSteps } = createProject(name, dir);
-    console.log(`Project ${name} is in ${relative('', resolve(dir)) || 'this folder'}. Go on with:\n`);
+    console.log(
+      `Project ${name} is in ${relative('', resolve(dir)) || 'this folder'}. Go on with:\n`,
+    );
     for (const step of nextSteps) console.log(`  ${step}`);
     return 0;
   },

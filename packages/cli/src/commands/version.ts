@@ -13,7 +13,8 @@ interface Options extends GlobalOptions {
 export const versionCommand: Command<Options> = {
   builder: (parser) =>
     parser.option('verbose', {
-      ...{ alias: 'v', type: 'boolean' },
+      alias: 'v',
+      type: 'boolean',
       describe: 'With the versions of Node and of the libraries',
     }),
 
@@ -57,7 +58,11 @@ function versions(): (readonly [name: string, version: string])[] {
 /** Not every package lets its package.json be imported: it is found above what it does. */
 function libraryVersion(require: NodeJS.Require, name: string): string {
   try {
-    for (let folder = dirname(require.resolve(name)); folder !== dirname(folder); folder = dirname(folder)) {
+    for (
+      let folder = dirname(require.resolve(name));
+      folder !== dirname(folder);
+      folder = dirname(folder)
+    ) {
       const manifest = readManifest(join(folder, 'package.json'));
       if (manifest?.name === name) return manifest.version ?? 'unknown';
     }

@@ -15,7 +15,10 @@ export interface ComponentClass<T> {
  * Components and their order, low numbers near the engine. `null` switches one off. A text `./file.ts#Export` stands
  * for a class where only text fits.
  */
-export type ComponentPriorities<T> = readonly (readonly [ComponentClass<T> | string, number | null])[];
+export type ComponentPriorities<T> = readonly (readonly [
+  ComponentClass<T> | string,
+  number | null,
+])[];
 
 /** The user's list laid over the base list: a class named again gets the new number, `null` takes it out. */
 export function mergeComponents<T>(
@@ -23,16 +26,23 @@ export function mergeComponents<T>(
   user: readonly (readonly [ComponentClass<T>, number | null])[],
 ): (readonly [ComponentClass<T>, number])[] {
   const orders = new Map<ComponentClass<T>, number | null>([...base, ...user]);
-  return [...orders].filter((entry): entry is [ComponentClass<T>, number] => entry[1] !== null).toSorted((a, b) => a[1] - b[1]);
+  return [...orders]
+    .filter((entry): entry is [ComponentClass<T>, number] => entry[1] !== null)
+    .toSorted((a, b) => a[1] - b[1]);
 }
 
 /** Builds the components in their order; one that throws `NotConfigured` is left out. */
-export function buildComponents<T>(list: readonly (readonly [ComponentClass<T>, number])[], crawler: Crawler): T[] {
+export function buildComponents<T>(
+  list: readonly (readonly [ComponentClass<T>, number])[],
+  crawler: Crawler,
+): T[] {
   const built: T[] = [];
   for (const [componentClass] of list) {
     try {
       built.push(
-        componentClass.fromCrawler ? componentClass.fromCrawler(crawler) : new (componentClass as new () => T)(),
+        componentClass.fromCrawler
+          ? componentClass.fromCrawler(crawler)
+          : new (componentClass as new () => T)(),
       );
     } catch (thrown) {
       if (!(thrown instanceof NotConfigured)) throw thrown;
@@ -55,10 +65,15 @@ export async function resolveComponents<T>(
   const resolved: (readonly [ComponentClass<T>, number | null])[] = [];
   for (const entry of list) {
     if (!Array.isArray(entry) || entry.length !== 2) {
-      throw new SettingsError(`A list of components holds [Class, order] pairs, not ${JSON.stringify(entry)}.`);
+      throw new SettingsError(
+        `A list of components holds [Class, order] pairs, not ${JSON.stringify(entry)}.`,
+      );
     }
     const [component, order] = entry as readonly [ComponentClass<T> | string, number | null];
-    resolved.push([typeof component === 'string' ? await load<T>(component, root) : component, order]);
+    resolved.push([
+      typeof component === 'string' ? await load<T>(component, root) : component,
+      order,
+    ]);
   }
   return resolved;
 }
@@ -68,9 +83,15 @@ async function load<T>(text: string, root: string): Promise<ComponentClass<T>> {
   const isFile = path.startsWith('.') || isAbsolute(path);
   let module: Record<string, unknown>;
   try {
-    module = (await import(isFile ? pathToFileURL(resolve(root, path)).href : path)) as Record<string, unknown>;
+    module = (await import(isFile ? pathToFileURL(resolve(root, path)).href : path)) as Record<
+      string,
+      unknown
+    >;
   } catch (cause) {
-    throw new SettingsError(`The component ${JSON.stringify(text)} cannot be imported: ${(cause as Error).message}`, { cause });
+    throw new SettingsError(
+      `The component ${JSON.stringify(text)} cannot be imported: ${(cause as Error).message}`,
+      { cause },
+    );
   }
   const found = module[name];
   if (typeof found !== 'function') {

@@ -102,7 +102,10 @@ export class CrawlerProcess {
     for (const { cancel } of this.#waiting.splice(0)) cancel();
     for (const crawler of this.crawlers) crawler.stop(mode);
     if (mode === 'graceful' && this.crawlers.size > 0) {
-      this.#deadline ??= setTimeout(() => this.stop('fast'), this.settings.get('SHUTDOWN_TIMEOUT') * 1000).unref();
+      this.#deadline ??= setTimeout(
+        () => this.stop('fast'),
+        this.settings.get('SHUTDOWN_TIMEOUT') * 1000,
+      ).unref();
     }
   }
 
@@ -120,13 +123,20 @@ export class CrawlerProcess {
 
   #load(name: string): SpiderClass {
     if (this.#spiders === undefined) {
-      throw new UsageError(`crawl(${JSON.stringify(name)}) needs a SpiderLoader: new CrawlerProcess({ spiders: await SpiderLoader.load(root) }).`);
+      throw new UsageError(
+        `crawl(${JSON.stringify(name)}) needs a SpiderLoader: new CrawlerProcess({ spiders: await SpiderLoader.load(root) }).`,
+      );
     }
     return this.#spiders.load(name);
   }
 
   async #enter(spiderClass: SpiderClass, args: SpiderArgs): Promise<CrawlResult> {
-    const stopped: CrawlResult = { spider: spiderClass.name, reason: 'shutdown', ok: false, stats: {} };
+    const stopped: CrawlResult = {
+      spider: spiderClass.name,
+      reason: 'shutdown',
+      ok: false,
+      stats: {},
+    };
     if (this.#places === 0) this.#reset();
     if (this.#stopMode !== undefined) return stopped;
     if (this.#places < this.#maxConcurrent) {

@@ -15,9 +15,9 @@ import type { Logger } from '../log/logger.ts';
 import type { ItemPipeline } from '../pipeline/item-pipeline.ts';
 import type { DupeFilter } from '../scheduler/dupe-filter.ts';
 import { JobFile } from '../scheduler/job.ts';
-import type { SpiderMiddleware } from '../scraper/spider-middleware.ts';
 import { baseSpiderMiddlewares } from '../scraper/middlewares/base.ts';
-import { Settings } from '../settings/settings.ts';
+import type { SpiderMiddleware } from '../scraper/spider-middleware.ts';
+import type { Settings } from '../settings/settings.ts';
 import { SignalManager } from '../signals/signal-manager.ts';
 import type { Spider, SpiderArgs, SpiderClass } from '../spider/spider.ts';
 import { DummyStatsCollector, StatsCollector, type StatValue } from '../stats/stats-collector.ts';
@@ -91,12 +91,19 @@ export class Crawler {
     this.signals.onError = (error, signal) => {
       this.log.error(`A listener of ${signal} failed: ${error.message}`, { error });
     };
-    this.stats = this.settings.get('STATS_ENABLED') ? new StatsCollector() : new DummyStatsCollector();
-    const registry = this.settings.get('SLOT_SCOPE') === 'crawler' ? new SlotRegistry() : (options.slots ?? new SlotRegistry());
+    this.stats = this.settings.get('STATS_ENABLED')
+      ? new StatsCollector()
+      : new DummyStatsCollector();
+    const registry =
+      this.settings.get('SLOT_SCOPE') === 'crawler'
+        ? new SlotRegistry()
+        : (options.slots ?? new SlotRegistry());
     this.slots = new CrawlerSlots(registry, {
       concurrency: this.settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity,
       delay: this.settings.get('DOWNLOAD_DELAY'),
-      jitter: this.settings.get('RANDOMIZE_DOWNLOAD_DELAY') ? this.settings.get('DOWNLOAD_DELAY_JITTER') : 0,
+      jitter: this.settings.get('RANDOMIZE_DOWNLOAD_DELAY')
+        ? this.settings.get('DOWNLOAD_DELAY_JITTER')
+        : 0,
       slots: this.settings.get('DOWNLOAD_SLOTS'),
     });
   }
@@ -117,7 +124,8 @@ export class Crawler {
   }
 
   get components(): CrawlerComponents {
-    if (this.#components === undefined) throw new Error('Components are known when the crawl starts.');
+    if (this.#components === undefined)
+      throw new Error('Components are known when the crawl starts.');
     return this.#components;
   }
 
@@ -129,15 +137,23 @@ export class Crawler {
     return this.#extensions.find((one): one is T => one instanceof componentClass);
   }
 
-  getDownloaderMiddleware<T extends DownloaderMiddleware>(componentClass: new (...args: never[]) => T): T | undefined {
-    return this.#engine?.downloader.middlewares.find((one): one is T => one instanceof componentClass);
+  getDownloaderMiddleware<T extends DownloaderMiddleware>(
+    componentClass: new (...args: never[]) => T,
+  ): T | undefined {
+    return this.#engine?.downloader.middlewares.find(
+      (one): one is T => one instanceof componentClass,
+    );
   }
 
-  getSpiderMiddleware<T extends SpiderMiddleware>(componentClass: new (...args: never[]) => T): T | undefined {
+  getSpiderMiddleware<T extends SpiderMiddleware>(
+    componentClass: new (...args: never[]) => T,
+  ): T | undefined {
     return this.#engine?.scraper.middlewares.find((one): one is T => one instanceof componentClass);
   }
 
-  getItemPipeline<T extends ItemPipeline>(componentClass: new (...args: never[]) => T): T | undefined {
+  getItemPipeline<T extends ItemPipeline>(
+    componentClass: new (...args: never[]) => T,
+  ): T | undefined {
     return this.#engine?.pipelines.pipelines.find((one): one is T => one instanceof componentClass);
   }
 
@@ -147,9 +163,12 @@ export class Crawler {
     this.stats.inc(`request_dropped_count/${cause}`);
     this.stats.inc('account/dropped');
     if (this.log.isEnabled('DEBUG')) {
-      this.log.debug(`Dropped ${request.toString()}: ${cause}${message ? ` (${message})` : ''}`, { cause });
+      this.log.debug(`Dropped ${request.toString()}: ${cause}${message ? ` (${message})` : ''}`, {
+        cause,
+      });
     }
-    if (this.signals.has('request_dropped')) this.signals.send('request_dropped', { request, cause, spider: this.spider });
+    if (this.signals.has('request_dropped'))
+      this.signals.send('request_dropped', { request, cause, spider: this.spider });
   }
 
   /** Makes the result not ok. The first error is the one reported; log it yourself. */
@@ -176,20 +195,26 @@ export class Crawler {
     } catch (thrown) {
       const error = toError(thrown);
       this.#error ??= error;
-      this.log.error(`Spider ${this.spiderClass.name} could not start: ${error.message}`, { error });
+      this.log.error(`Spider ${this.spiderClass.name} could not start: ${error.message}`, {
+        error,
+      });
       this.signals.send('crawl_failed', { crawler: this, error });
       result = this.#result('bootstrap_failed');
     } finally {
       this.slots.close();
     }
-    this.log.info(`Spider closed (${result.reason}) after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+    this.log.info(
+      `Spider closed (${result.reason}) after ${((performance.now() - start) / 1000).toFixed(1)} s`,
+    );
     await this.signals.sendAwaited('crawl_ended', { crawler: this, result });
     return result;
   }
 
   async #run(args: SpiderArgs): Promise<string> {
     const { spiderClass, settings, signals } = this;
-    const spider = spiderClass.fromCrawler ? spiderClass.fromCrawler(this, args) : new spiderClass(args);
+    const spider = spiderClass.fromCrawler
+      ? spiderClass.fromCrawler(this, args)
+      : new spiderClass(args);
     spider.bind(this);
     this.#spider = spider;
     await this.#openJob(spider);
@@ -235,7 +260,9 @@ export class Crawler {
     if (!folder) return;
     this.#job = await JobFile.open(resolve(this.root, folder));
     Object.assign(spider.state, this.#job.get('state'));
-    for (const [key, delay] of Object.entries((this.#job.get('slots') ?? {}) as Record<string, number>)) {
+    for (const [key, delay] of Object.entries(
+      (this.#job.get('slots') ?? {}) as Record<string, number>,
+    )) {
       this.slots.remember(key, delay);
     }
   }
@@ -247,7 +274,8 @@ export class Crawler {
     job.set('state', this.spider.state);
     job.set('stats', this.stats.getAll());
     const learnt: Record<string, number> = {};
-    for (const slot of this.slots.entries()) if (slot.learnt !== undefined) learnt[slot.key] = slot.learnt;
+    for (const slot of this.slots.entries())
+      if (slot.learnt !== undefined) learnt[slot.key] = slot.learnt;
     job.set('slots', learnt);
   }
 
@@ -266,7 +294,8 @@ export class Crawler {
       if (outcome instanceof Error) this.fail(outcome);
     }
     this.#balance();
-    if (this.settings.get('STATS_DUMP')) this.log.info('Dumping stats', { stats: this.stats.getAll() });
+    if (this.settings.get('STATS_DUMP'))
+      this.log.info('Dumping stats', { stats: this.stats.getAll() });
   }
 
   /** scheduled = done + failed + dropped + left, or something was lost. */
@@ -274,7 +303,9 @@ export class Crawler {
     const count = (name: string): number => Number(this.stats.get(`account/${name}`) ?? 0);
     const ended = count('done') + count('failed') + count('dropped') + count('left');
     if (this.settings.get('STATS_ENABLED') && count('scheduled') !== ended) {
-      const error = new Error(`The account does not balance: ${count('scheduled')} requests scheduled, ${ended} accounted for.`);
+      const error = new Error(
+        `The account does not balance: ${count('scheduled')} requests scheduled, ${ended} accounted for.`,
+      );
       this.fail(error);
       this.log.error(error.message);
     }
@@ -286,17 +317,27 @@ export class Crawler {
     const failed = Number(stats['account/failed'] ?? 0);
     const allFailed = done === 0 && failed > 0;
     const ok = this.#error === undefined && !allFailed && reason !== 'shutdown';
-    const error = this.#error ?? (allFailed ? new Error(`All ${failed} requests failed.`) : undefined);
+    const error =
+      this.#error ?? (allFailed ? new Error(`All ${failed} requests failed.`) : undefined);
     return { spider: this.spiderClass.name, reason, ok, stats, ...(error && { error }) };
   }
 
   async #resolve(): Promise<CrawlerComponents> {
     const { settings, root } = this;
-    const list = async <T>(base: ComponentPriorities<T>, own: ComponentPriorities<T>): Promise<Resolved<T>> =>
+    const list = async <T>(
+      base: ComponentPriorities<T>,
+      own: ComponentPriorities<T>,
+    ): Promise<Resolved<T>> =>
       mergeComponents(await resolveComponents(base, root), await resolveComponents(own, root));
-    const DupeFilterClass = settings.get('DUPEFILTER_CLASS') as (new () => DupeFilter) | null | undefined;
+    const DupeFilterClass = settings.get('DUPEFILTER_CLASS') as
+      | (new () => DupeFilter)
+      | null
+      | undefined;
     return {
-      downloaderMiddlewares: await list(baseDownloaderMiddlewares, settings.get('DOWNLOADER_MIDDLEWARES')),
+      downloaderMiddlewares: await list(
+        baseDownloaderMiddlewares,
+        settings.get('DOWNLOADER_MIDDLEWARES'),
+      ),
       spiderMiddlewares: await list(baseSpiderMiddlewares, settings.get('SPIDER_MIDDLEWARES')),
       pipelines: await list<ItemPipeline>([], settings.get('ITEM_PIPELINES')),
       extensions: await list(baseExtensions, settings.get('EXTENSIONS')),

@@ -41,7 +41,9 @@ export class SpiderLoader {
     const spiders = await spidersOf(resolve(path));
     const last = spiders.at(-1);
     if (last === undefined) {
-      throw new SpiderLoadError(`${path} exports no spider. Write: export class MySpider extends Spider { static override readonly name = 'my'; … }`);
+      throw new SpiderLoadError(
+        `${path} exports no spider. Write: export class MySpider extends Spider { static override readonly name = 'my'; … }`,
+      );
     }
     return last;
   }
@@ -78,7 +80,10 @@ export class SpiderLoader {
 
 async function spiderFiles(path: string): Promise<string[]> {
   const info = await stat(path).catch((cause: unknown) => {
-    throw new SpiderLoadError(`The spiders folder ${path} does not exist. Make it, or set spiders in lycosa.config.ts.`, { cause });
+    throw new SpiderLoadError(
+      `The spiders folder ${path} does not exist. Make it, or set spiders in lycosa.config.ts.`,
+      { cause },
+    );
   });
   if (info.isFile()) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
@@ -113,6 +118,9 @@ function importError(cause: unknown, file: string): string {
   if (!(cause instanceof Error)) return String(cause);
   // Node puts the place of a syntax error in the first line of the stack.
   const place = /^(?:file:\/\/)?(\S+?):(\d+)(?::\d+)?$/m.exec(cause.stack ?? '');
-  const where = place && !place[1]!.startsWith('node:') ? ` (${relative(process.cwd(), place[1]!.startsWith('/') ? place[1]! : file)}:${place[2]})` : '';
+  const where =
+    place && !place[1]!.startsWith('node:')
+      ? ` (${relative(process.cwd(), place[1]!.startsWith('/') ? place[1]! : file)}:${place[2]})`
+      : '';
   return `${cause.name}: ${cause.message.split('\n')[0]}${where}`;
 }

@@ -20,6 +20,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  // oxlint-disable-next-line vitest/no-standalone-expect -- holds after every test
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
@@ -102,7 +103,7 @@ test('a learnt delay counts only where AutoThrottle is on, and never goes below 
 test('a shorter delay is felt by those that wait already', async () => {
   const slot = slotOf({ delay: 0, adaptive: true });
   slot.delay = 100;
-  slot.enter({});
+  void slot.enter({});
   slot.leave();
   const turn = slot.enter({});
   slot.delay = 1;
@@ -127,7 +128,7 @@ test('a paused slot sends nothing until the pause is over', async () => {
 
 test('those outside are told in turn, once each, when there is room', () => {
   const slot = slotOf({ concurrency: 1 });
-  slot.enter({});
+  void slot.enter({});
   const told: string[] = [];
   slot.wait({ slotReady: () => told.push('a') && (slot.reserved++, undefined) });
   slot.wait({ slotReady: () => told.push('b') });
@@ -140,7 +141,7 @@ test('those outside are told in turn, once each, when there is room', () => {
 
 test('who leaves the queue is told so, and leaves no timer', async () => {
   const slot = slotOf({ delay: 100 });
-  slot.enter({});
+  void slot.enter({});
   slot.leave();
   const owner = {};
   const turn = slot.enter(owner);

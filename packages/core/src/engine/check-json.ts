@@ -19,10 +19,20 @@ export function checkJson(value: unknown, path: string, request: Request): void 
       if (value === null) return;
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Object.prototype || prototype === null || Array.isArray(value)) {
-        for (const key in value) checkJson((value as Record<string, unknown>)[key], `${path}.${key}`, request);
+        for (const key in value)
+          checkJson((value as Record<string, unknown>)[key], `${path}.${key}`, request);
         return;
       }
       break;
+    }
+    case 'bigint': {
+      throw new Error('Not implemented yet: "bigint" case');
+    }
+    case 'function': {
+      throw new Error('Not implemented yet: "function" case');
+    }
+    case 'symbol': {
+      throw new Error('Not implemented yet: "symbol" case');
     }
     default:
   }

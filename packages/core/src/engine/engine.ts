@@ -102,7 +102,9 @@ export class Engine implements ScraperHost {
 
   /** True if `start()` may be asked for more. */
   get wantsMore(): boolean {
-    return !this.#isPaused && this.scheduler.pending < this.#crawler.settings.get('START_QUEUE_SIZE');
+    return (
+      !this.#isPaused && this.scheduler.pending < this.#crawler.settings.get('START_QUEUE_SIZE')
+    );
   }
 
   /** Runs the loop until the spider is closed; the pipelines are open, `spider_opened` is sent. */
@@ -131,7 +133,8 @@ export class Engine implements ScraperHost {
       await this.scheduler.done(request);
     } else {
       if (!(outcome instanceof Error)) this.#received(outcome, request);
-      if (outcome instanceof IgnoreRequest) this.#crawler.dropped(request, outcome.dropCause, outcome.message);
+      if (outcome instanceof IgnoreRequest)
+        this.#crawler.dropped(request, outcome.dropCause, outcome.message);
       this.#scraping.add(request);
       this.#wake();
       const result = await this.scraper.scrape(outcome, request);
@@ -142,7 +145,7 @@ export class Engine implements ScraperHost {
   }
 
   async #settle(request: Request, result: ScrapeResult): Promise<void> {
-    if (result === 'stopped') return await this.scheduler.release(request);
+    if (result === 'stopped') return this.scheduler.release(request);
     // A drop was counted where it happened.
     if (result !== 'dropped') this.#crawler.stats.inc(`account/${result}`);
     await this.scheduler.done(request);
@@ -152,7 +155,8 @@ export class Engine implements ScraperHost {
     this.#pages++;
     const { signals, spider, log, logFormatter } = this.#crawler;
     if (log.isEnabled('DEBUG')) logFormatter.log(log, logFormatter.crawled(request, response));
-    if (signals.has('response_received')) signals.send('response_received', { response, request, spider });
+    if (signals.has('response_received'))
+      signals.send('response_received', { response, request, spider });
   }
 
   /**

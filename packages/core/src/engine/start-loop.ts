@@ -70,12 +70,23 @@ export class StartLoop {
 
   #open(): AsyncIterator<unknown> {
     const { spider } = this.#crawler;
-    if ((spider as { startUrl?: unknown }).startUrl !== undefined && spider.startUrls.length === 0) {
-      throw new UsageError(`Spider ${spider.name} sets startUrl. The field is startUrls, a list: readonly startUrls = ['https://…'].`);
+    if (
+      (spider as { startUrl?: unknown }).startUrl !== undefined &&
+      spider.startUrls.length === 0
+    ) {
+      throw new UsageError(
+        `Spider ${spider.name} sets startUrl. The field is startUrls, a list: readonly startUrls = ['https://…'].`,
+      );
     }
     const start: unknown = spider.start();
-    if (typeof start !== 'object' || start === null || !(Symbol.asyncIterator in start || Symbol.iterator in start)) {
-      throw new UsageError(`start() of spider ${spider.name} must yield requests: write async *start() { yield new Request(…) }.`);
+    if (
+      typeof start !== 'object' ||
+      start === null ||
+      !(Symbol.asyncIterator in start || Symbol.iterator in start)
+    ) {
+      throw new UsageError(
+        `start() of spider ${spider.name} must yield requests: write async *start() { yield new Request(…) }.`,
+      );
     }
     let output: AsyncIterable<unknown> = each(start as AsyncIterable<unknown>);
     for (const middleware of this.#engine.scraper.middlewares.toReversed()) {

@@ -70,7 +70,8 @@ export class FeedExport {
     const { signals, log, stats, settings } = this.#crawler;
     const feeds = this.#feeds;
     this.#feeds = [];
-    const isUnfinished = Boolean(settings.get('JOBDIR')) && Number(stats.get('account/left') ?? 0) > 0;
+    const isUnfinished =
+      Boolean(settings.get('JOBDIR')) && Number(stats.get('account/left') ?? 0) > 0;
     await Promise.all(feeds.map((feed) => (isUnfinished ? feed.pause() : feed.close())));
     for (const [{ uri }, count] of this.#itemErrors) {
       if (count > 1) log.error(`${count} items in all could not be written to the feed ${uri}`);

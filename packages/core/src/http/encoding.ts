@@ -39,7 +39,10 @@ function bom(body: Buffer): string | undefined {
 }
 
 /** The charset that the header or the page says. */
-export function declaredEncoding(body: Buffer, contentType: string | undefined): string | undefined {
+export function declaredEncoding(
+  body: Buffer,
+  contentType: string | undefined,
+): string | undefined {
   const header = contentType === undefined ? undefined : headerCharset.exec(contentType);
   return encodingOf(header?.[1] ?? header?.[2] ?? header?.[3]) ?? inPage(body);
 }
@@ -58,7 +61,9 @@ function inPage(body: Buffer): string | undefined {
 
 /** The charset of a body: byte order mark, header, declaration in the page, valid UTF-8, else windows-1252. */
 export function detectEncoding(body: Buffer, contentType: string | undefined): string {
-  return bom(body) ?? declaredEncoding(body, contentType) ?? (isUtf8(body) ? 'utf-8' : 'windows-1252');
+  return (
+    bom(body) ?? declaredEncoding(body, contentType) ?? (isUtf8(body) ? 'utf-8' : 'windows-1252')
+  );
 }
 
 /** The text; bytes that mean nothing become U+FFFD, a byte order mark goes. Never throws. */
@@ -81,5 +86,7 @@ const upper =
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
 
 function windows1252(body: Buffer): string {
-  return body.toString('latin1').replace(/[\x80-\x9f]/g, (char) => upper[char.charCodeAt(0) - 0x80]!);
+  return body
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (char) => upper[char.charCodeAt(0) - 0x80]!);
 }

@@ -27,9 +27,14 @@ export function canonicalizeUrl(url: string, keepFragments = false): string {
         const equals = pair.indexOf('=');
         const key = equals < 0 ? pair : pair.slice(0, equals);
         const value = equals < 0 ? '' : pair.slice(equals + 1);
-        return [normalizePercent(key.replaceAll('+', '%20')), normalizePercent(value.replaceAll('+', '%20'))] as const;
+        return [
+          normalizePercent(key.replaceAll('+', '%20')),
+          normalizePercent(value.replaceAll('+', '%20')),
+        ] as const;
       })
-      .toSorted(([ka, va], [kb, vb]) => (ka < kb ? -1 : ka > kb ? 1 : va < vb ? -1 : va > vb ? 1 : 0));
+      .toSorted(([ka, va], [kb, vb]) =>
+        ka < kb ? -1 : ka > kb ? 1 : va < vb ? -1 : va > vb ? 1 : 0,
+      );
     out += '?' + pairs.map(([key, value]) => `${key}=${value}`.replaceAll('%20', '+')).join('&');
   }
   return hash ? out + normalizePercent(hash) : out;

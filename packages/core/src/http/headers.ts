@@ -90,7 +90,8 @@ export class Headers {
   /** A plain record; a single value is a string, several are a list. */
   toJSON(): Record<string, string | string[]> {
     const out: Record<string, string | string[]> = {};
-    for (const [name, values] of this.#values) out[name] = values.length === 1 ? values[0]! : values;
+    for (const [name, values] of this.#values)
+      out[name] = values.length === 1 ? values[0]! : values;
     return out;
   }
 

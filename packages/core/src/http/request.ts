@@ -57,6 +57,10 @@ export interface RequestMeta {
   /** Responses of any status reach the callback. */
   handleHttpstatusAll?: boolean;
   handleHttpstatusList?: readonly number[];
+  /** HTTP Basic authentication of this request; `httpAuthDomain` is who may get it. */
+  httpUser?: string;
+  httpPass?: string;
+  httpAuthDomain?: string | null;
   isStartRequest?: boolean;
   /** Text of the link that led here. */
   linkText?: string;

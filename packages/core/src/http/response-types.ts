@@ -21,14 +21,25 @@ type ResponseClass = typeof Response;
 
 const html = /^(?:text\/html|application\/xhtml\+xml|application\/vnd\.wap\.xhtml\+xml)$/;
 const xml = /^(?:text\/xml|application\/xml|application\/[\w.+-]+\+xml|text\/[\w.+-]+\+xml)$/;
-const json = /^(?:application\/json|application\/x-json|application\/[\w.+-]+\+json|text\/json|application\/json-amazonui-streaming)$/;
+const json =
+  /^(?:application\/json|application\/x-json|application\/[\w.+-]+\+json|text\/json|application\/json-amazonui-streaming)$/;
 const text = /^(?:text\/.*|application\/(?:javascript|x-javascript|ecmascript|x-ndjson|x-sh|sql))$/;
 
 const byExtension: Readonly<Record<string, ResponseClass>> = {
-  html: HtmlResponse, htm: HtmlResponse, xhtml: HtmlResponse,
-  xml: XmlResponse, rss: XmlResponse, atom: XmlResponse, svg: XmlResponse,
-  json: JsonResponse, jsonl: TextResponse,
-  txt: TextResponse, csv: TextResponse, js: TextResponse, css: TextResponse, md: TextResponse,
+  html: HtmlResponse,
+  htm: HtmlResponse,
+  xhtml: HtmlResponse,
+  xml: XmlResponse,
+  rss: XmlResponse,
+  atom: XmlResponse,
+  svg: XmlResponse,
+  json: JsonResponse,
+  jsonl: TextResponse,
+  txt: TextResponse,
+  csv: TextResponse,
+  js: TextResponse,
+  css: TextResponse,
+  md: TextResponse,
 };
 
 /** By Content-Type, else the file name of Content-Disposition, else the extension of the URL, else the first bytes. */
@@ -39,11 +50,13 @@ function responseClass(response: Response): ResponseClass {
     if (html.test(type)) return HtmlResponse;
     if (xml.test(type)) return XmlResponse;
     if (json.test(type)) return JsonResponse;
-    if (text.test(type)) return type === 'text/plain' ? sniffed(response.body, TextResponse) : TextResponse;
+    if (text.test(type))
+      return type === 'text/plain' ? sniffed(response.body, TextResponse) : TextResponse;
     if (type.includes('/')) return Response;
   }
   const disposition = response.header('content-disposition');
-  const name = disposition && /filename\*?\s*=\s*(?:[\w-]*'[^']*')?"?([^";]+)/i.exec(disposition)?.[1];
+  const name =
+    disposition && /filename\*?\s*=\s*(?:[\w-]*'[^']*')?"?([^";]+)/i.exec(disposition)?.[1];
   const found = extensionClass(name) ?? extensionClass(response.url.replace(/[?#].*$/, ''));
   return found ?? sniffed(response.body, undefined);
 }

@@ -69,7 +69,9 @@ export class Response {
     const { body = empty } = init;
     this.url = url;
     this.status = init.status ?? 200;
-    this.body = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
+    this.body = Buffer.isBuffer(body)
+      ? body
+      : Buffer.from(body.buffer, body.byteOffset, body.length);
     this.flags = init.flags ?? [];
     this.protocol = init.protocol;
     this.ipAddress = init.ipAddress;
@@ -85,7 +87,8 @@ export class Response {
 
   /** One header without making the rest. */
   header(name: string): string | undefined {
-    if (this.#headers !== undefined || this.#wireHeaders === undefined) return this.headers.get(name);
+    if (this.#headers !== undefined || this.#wireHeaders === undefined)
+      return this.headers.get(name);
     const value = this.#wireHeaders[name];
     return Array.isArray(value) ? value[0] : value;
   }
@@ -117,7 +120,9 @@ export class Response {
   /** @throws NotSupportedError for content that is no text. */
   get text(): string {
     if (!this.isText) {
-      throw new NotSupportedError(`${this.toString()} is not text (${this.header('content-type') ?? 'no Content-Type'}). Use response.body.`);
+      throw new NotSupportedError(
+        `${this.toString()} is not text (${this.header('content-type') ?? 'no Content-Type'}). Use response.body.`,
+      );
     }
     return (this.#text ??= decode(this.body, this.encoding));
   }
@@ -128,7 +133,9 @@ export class Response {
       try {
         this.#json = JSON.parse(decode(this.body, 'utf-8')) as unknown;
       } catch (cause) {
-        throw new NotSupportedError(`${this.toString()} is not JSON: ${(cause as Error).message}`, { cause });
+        throw new NotSupportedError(`${this.toString()} is not JSON: ${(cause as Error).message}`, {
+          cause,
+        });
       }
     }
     return this.#json as T;
@@ -160,7 +167,9 @@ export class Response {
   /** The page in cheerio, on the same tree. */
   get $(): CheerioAPI {
     if (this.#$ === undefined) {
-      const { load } = requireHere('cheerio/slim') as { load: (tree: Document, options: object) => CheerioAPI };
+      const { load } = requireHere('cheerio/slim') as {
+        load: (tree: Document, options: object) => CheerioAPI;
+      };
       this.#$ = load(this.tree, { xml: this.isXml ? { xmlMode: true } : false });
     }
     return this.#$;
@@ -170,7 +179,8 @@ export class Response {
   get baseUrl(): string {
     if (this.#baseUrl === undefined) {
       let base: string | undefined;
-      if (this.isText && /<base/i.test(this.text.slice(0, 8192))) base = this.css('base[href]').at(0)?.attrib.href?.trim();
+      if (this.isText && /<base/i.test(this.text.slice(0, 8192)))
+        base = this.css('base[href]').at(0)?.attrib.href?.trim();
       this.#baseUrl = (base && resolveUrl(base, this.url)) || this.url;
     }
     return this.#baseUrl;
@@ -189,7 +199,10 @@ export class Response {
   follow(link: string | Selector | Link, options?: RequestOptions): Request {
     const text = linkText(link);
     const url = this.urljoin(text);
-    if (url === undefined) throw new UsageError(`${JSON.stringify(text)} on ${this.url} is not a URL that can be followed.`);
+    if (url === undefined)
+      throw new UsageError(
+        `${JSON.stringify(text)} on ${this.url} is not a URL that can be followed.`,
+      );
     return new Request(url, options);
   }
 
@@ -197,9 +210,16 @@ export class Response {
    * Requests for many links: a CSS selector, or any list that `follow` takes one of. Links that are no http(s) URLs are
    * left out.
    */
-  followAll(links: string | { readonly css: string } | Iterable<string | Selector | Link>, options?: RequestOptions): Request[] {
+  followAll(
+    links: string | { readonly css: string } | Iterable<string | Selector | Link>,
+    options?: RequestOptions,
+  ): Request[] {
     const list: Iterable<string | Selector | Link> =
-      typeof links === 'string' ? this.#hrefs(links) : 'css' in links && typeof links.css === 'string' ? this.#hrefs(links.css) : (links as Iterable<string | Selector | Link>);
+      typeof links === 'string'
+        ? this.#hrefs(links)
+        : 'css' in links && typeof links.css === 'string'
+          ? this.#hrefs(links.css)
+          : (links as Iterable<string | Selector | Link>);
     const base = this.baseUrl;
     const requests: Request[] = [];
     for (const link of list) {
@@ -235,7 +255,9 @@ export class Response {
   }
 
   #noRequest(what: string): never {
-    throw new UsageError(`response.${what} belongs to its request, and this response was made without one.`);
+    throw new UsageError(
+      `response.${what} belongs to its request, and this response was made without one.`,
+    );
   }
 }
 
@@ -245,7 +267,9 @@ function linkText(link: string | Selector | Link, fallback?: string): string {
   const href = (link as Selector).link();
   if (href !== undefined) return href;
   if (fallback !== undefined) return fallback;
-  throw new UsageError(`${String(link)} is no link: follow an <a> or <link> element with href, or an ::attr(href).`);
+  throw new UsageError(
+    `What follow() got is no link: follow an <a> or <link> element with href, or an ::attr(href).`,
+  );
 }
 
 /** HTML's whitespace round a link does not belong to it. */

@@ -1,6 +1,12 @@
 import { UsageError } from '../errors.ts';
 import type { Headers } from './headers.ts';
-import { type Json, Request, type RequestCookies, type RequestMeta, type RequestOptions } from './request.ts';
+import {
+  type Json,
+  Request,
+  type RequestCookies,
+  type RequestMeta,
+  type RequestOptions,
+} from './request.ts';
 
 /** A request as a queue on disk or in Redis holds it. Short keys: millions of them are kept. */
 interface StoredRequest {
@@ -57,7 +63,8 @@ export function deserializeRequest(text: string): Request {
   if (typeof stored !== 'object' || stored === null || typeof stored.u !== 'string') {
     throw new UsageError('A queue entry is not a request.');
   }
-  const text_ = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  const text_ = (value: unknown): string | undefined =>
+    typeof value === 'string' ? value : undefined;
   const options: RequestOptions = {
     method: text_(stored.m),
     headers: stored.h,

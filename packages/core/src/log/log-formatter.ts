@@ -1,4 +1,4 @@
-import { DropItem } from '../errors.ts';
+import type { DropItem } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
@@ -32,9 +32,14 @@ export class LogFormatter {
     return { level: 'DEBUG', message: `Scraped ${kindOf(item)} from ${sourceOf(response)}` };
   }
 
-  dropped(item: unknown, error: DropItem, response: Response | null): LogRecord | null {
+  dropped(
+    item: unknown,
+    error: DropItem,
+    response: Response | null,
+    level: LogLevel = 'WARNING',
+  ): LogRecord | null {
     return {
-      level: (error.logLevel as LogLevel | undefined) ?? 'WARNING',
+      level: (error.logLevel as LogLevel | undefined) ?? level,
       message: `Dropped ${kindOf(item)} from ${sourceOf(response)}: ${error.message}`,
     };
   }
@@ -48,7 +53,9 @@ export class LogFormatter {
   }
 
   spiderError(error: Error, request: Request | null, response: Response | null): LogRecord | null {
-    const where = request ? `${String(request.callback ?? 'parse')}() failed on ${request.toString()}` : 'start() failed';
+    const where = request
+      ? `${String(request.callback ?? 'parse')}() failed on ${request.toString()}`
+      : 'start() failed';
     return {
       level: 'ERROR',
       message: `${where}: ${error.name}: ${error.message}${place(error)}`,
@@ -72,7 +79,9 @@ function sourceOf(response: Response | null): string {
 
 /** The line of user code where it happened, so that no stack need be read. */
 function place(error: Error): string {
-  const line = error.stack?.split('\n').find((one) => /^\s+at /.test(one) && !/node:|node_modules/.test(one));
+  const line = error.stack
+    ?.split('\n')
+    .find((one) => /^\s+at /.test(one) && !/node:|node_modules/.test(one));
   const at = line && /\(?((?:file:\/\/)?\/[^()]+:\d+):\d+\)?$/.exec(line)?.[1];
   return at ? ` (${at.replace('file://', '')})` : '';
 }

@@ -48,15 +48,31 @@ const numbers: Readonly<Record<LogLevel | 'OFF', number>> = {
   CRITICAL: 60,
   OFF: 100,
 };
-const levelNames: Readonly<Record<number, LogLevel>> = { 20: 'DEBUG', 30: 'INFO', 40: 'WARNING', 50: 'ERROR', 60: 'CRITICAL' };
-const methods = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'fatal' } as const;
+const levelNames: Readonly<Record<number, LogLevel>> = {
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARNING',
+  50: 'ERROR',
+  60: 'CRITICAL',
+};
+const methods = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARNING: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'fatal',
+} as const;
 
 /** Makes the log of a process: JSON lines by pino, or the same as text for people. */
 export function createLogger(options: LogOptions = {}): RootLogger {
   const { level = 'INFO', format = 'text', redact = true } = options;
-  const file = options.destination || options.file === undefined ? undefined : createWriteStream(options.file, { flags: options.append === false ? 'w' : 'a' });
+  const file =
+    options.destination || options.file === undefined
+      ? undefined
+      : createWriteStream(options.file, { flags: options.append === false ? 'w' : 'a' });
   const write = sink(options, file);
-  const line = format === 'text' ? (json: string) => write(textLine(json, level === 'DEBUG')) : write;
+  const line =
+    format === 'text' ? (json: string) => write(textLine(json, level === 'DEBUG')) : write;
   const logger = pino(
     {
       level: level === 'OFF' ? 'silent' : methods[level],
@@ -82,7 +98,9 @@ function sink(options: LogOptions, file: WriteStream | undefined): (line: string
   if (destination) return (text) => destination.write(text);
   if (!file) return (text) => void process.stderr.write(text);
   // A log that cannot be written must not end the crawl; it says so once, where somebody may see it.
-  file.once('error', (error) => process.stderr.write(`The log file ${options.file} cannot be written: ${error.message}\n`));
+  file.once('error', (error) =>
+    process.stderr.write(`The log file ${options.file} cannot be written: ${error.message}\n`),
+  );
   return (text) => void file.write(text);
 }
 
@@ -135,17 +153,32 @@ function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
   const { code } = error as { code?: unknown };
-  return { name, message, stack, ...(code !== undefined && { code }), ...(cause instanceof Error && { cause: serializeError(cause) }) };
+  return {
+    name,
+    message,
+    stack,
+    ...(code !== undefined && { code }),
+    ...(cause instanceof Error && { cause: serializeError(cause) }),
+  };
 }
 
 /** `2026-12-01 03:00:00 [quotes] INFO: message {"field":1}` */
 function textLine(json: string, withStack: boolean): string {
-  const { time, level, spider, msg, error, stats, ...rest } = JSON.parse(json) as Record<string, unknown> & { error?: { stack?: string } };
+  const { time, level, spider, msg, error, stats, ...rest } = JSON.parse(json) as Record<
+    string,
+    unknown
+  > & { error?: { stack?: string } };
   let line = `${String(time).slice(0, 19).replace('T', ' ')} [${typeof spider === 'string' ? oneLine(spider) : 'lycosa'}] ${String(level)}: ${oneLine(String(msg))}`;
   if (Object.keys(rest).length > 0) line += ` ${oneLine(JSON.stringify(rest))}`;
   // The stats are the one record meant to be read down the page; their names and values are ours.
-  if (stats) for (const [name, value] of Object.entries(stats)) line += `\n  ${oneLine(name)}: ${oneLine(String(value))}`;
-  if (withStack && error?.stack) line += `\n${error.stack.split('\n').map((part) => `  ${oneLine(part)}`).join('\n')}`;
+  if (stats)
+    for (const [name, value] of Object.entries(stats))
+      line += `\n  ${oneLine(name)}: ${oneLine(String(value))}`;
+  if (withStack && error?.stack)
+    line += `\n${error.stack
+      .split('\n')
+      .map((part) => `  ${oneLine(part)}`)
+      .join('\n')}`;
   return `${line}\n`;
 }
 
@@ -157,12 +190,18 @@ const unprintable = /[\0-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u206
 export function oneLine(text: string): string {
   return text.replace(unprintable, (char) => {
     const known = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[char];
-    return known ?? (char < '\u0100' ? `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}` : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    return (
+      known ??
+      (char < '\u0100'
+        ? `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`
+        : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    );
   });
 }
 
 const userinfo = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"\\]*@/gi;
-const secretParameter = /([?&](?:[\w-]*(?:token|secret|password|passwd|api_?key|signature|access_?key))=)[^&#\s"\\]+/gi;
+const secretParameter =
+  /([?&](?:[\w-]*(?:token|secret|password|passwd|api_?key|signature|access_?key))=)[^&#\s"\\]+/gi;
 
 /** Hides who is logged in where: userinfo in URLs, and parameters that are named like secrets. */
 export function redactText(text: string): string {

@@ -4,6 +4,7 @@ import type { Crawler } from '../crawler/crawler.ts';
 import type { MaybePromise } from '../downloader/middleware.ts';
 import { DropItem, toError } from '../errors.ts';
 import type { Response } from '../http/response.ts';
+import type { LogLevel } from '../log/logger.ts';
 import type { Spider } from '../spider/spider.ts';
 
 /** Item in, item out. Pipelines are asked in the order of their numbers. */
@@ -25,10 +26,15 @@ export interface ItemPipeline<Item = unknown> {
 export class ItemPipelines {
   readonly pipelines: readonly ItemPipeline[];
   readonly #crawler: Crawler;
+  readonly #dropLevel: LogLevel;
   readonly #open: ItemPipeline[] = [];
 
-  constructor(crawler: Crawler, classes: readonly (readonly [ComponentClass<ItemPipeline>, number])[]) {
+  constructor(
+    crawler: Crawler,
+    classes: readonly (readonly [ComponentClass<ItemPipeline>, number])[],
+  ) {
     this.#crawler = crawler;
+    this.#dropLevel = crawler.settings.get('DEFAULT_DROPITEM_LOG_LEVEL');
     this.pipelines = buildComponents(classes, crawler);
   }
 
@@ -46,7 +52,9 @@ export class ItemPipelines {
         await pipeline.closeSpider?.(this.#crawler.spider);
       } catch (thrown) {
         this.#crawler.fail(toError(thrown));
-        this.#crawler.log.error(`${pipeline.constructor.name}.closeSpider failed`, { error: toError(thrown) });
+        this.#crawler.log.error(`${pipeline.constructor.name}.closeSpider failed`, {
+          error: toError(thrown),
+        });
       }
     }
   }
@@ -67,7 +75,12 @@ export class ItemPipelines {
     return this.#passed(value, response);
   }
 
-  async #rest(first: Promise<unknown>, at: number, item: unknown, response: Response | null): Promise<boolean> {
+  async #rest(
+    first: Promise<unknown>,
+    at: number,
+    item: unknown,
+    response: Response | null,
+  ): Promise<boolean> {
     let value = item;
     try {
       value = this.#returned(await first, this.pipelines[at]!);
@@ -75,9 +88,9 @@ export class ItemPipelines {
         value = this.#returned(await pipeline.processItem(value, response), pipeline);
       }
     } catch (thrown) {
-      return await this.#failed(value, toError(thrown), response);
+      return this.#failed(value, toError(thrown), response);
     }
-    return await this.#passed(value, response);
+    return this.#passed(value, response);
   }
 
   #returned(value: unknown, pipeline: ItemPipeline): unknown {
@@ -100,7 +113,7 @@ export class ItemPipelines {
     const { signals, spider, log, logFormatter, stats } = this.#crawler;
     let sent: unknown;
     if (error instanceof DropItem) {
-      logFormatter.log(log, logFormatter.dropped(item, error, response));
+      logFormatter.log(log, logFormatter.dropped(item, error, response, this.#dropLevel));
       sent = signals.sendAwaited('item_dropped', { item, response, exception: error, spider });
     } else {
       stats.inc('item_error_count');

@@ -15,7 +15,8 @@ test('the set holds exactly what was added, through all its growing', () => {
 
 test('equal requests are seen, different ones are not', () => {
   const filter = new FingerprintDupeFilter();
-  const seen = (url: string, options = {}): boolean => filter.requestSeen(new Request(url, options));
+  const seen = (url: string, options = {}): boolean =>
+    filter.requestSeen(new Request(url, options));
   expect(seen('http://h.test/a?b=2&a=1')).toBe(false);
   expect(seen('HTTP://H.test:80/a?a=1&b=2#f')).toBe(true);
   expect(seen('http://h.test/a?b=2&a=1', { method: 'POST' })).toBe(false);

@@ -54,7 +54,10 @@ const words = 4;
  * Open addressing; cut into shards so that growing never copies the whole.
  */
 export class FingerprintSet {
-  readonly #tables: Uint32Array[] = Array.from({ length: shards }, () => new Uint32Array(16 * words));
+  readonly #tables: Uint32Array[] = Array.from(
+    { length: shards },
+    () => new Uint32Array(16 * words),
+  );
   readonly #sizes = new Uint32Array(shards);
   size = 0;
 
@@ -70,7 +73,8 @@ export class FingerprintSet {
     let places = table.length / words;
     let at = (a % places) * words;
     while (table[at] !== 0) {
-      if (table[at] === a && table[at + 1] === b && table[at + 2] === c && table[at + 3] === d) return false;
+      if (table[at] === a && table[at + 1] === b && table[at + 2] === c && table[at + 3] === d)
+        return false;
       at += words;
       if (at === table.length) at = 0;
     }

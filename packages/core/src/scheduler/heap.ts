@@ -59,7 +59,8 @@ export class Heap<T extends object> {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= length) break;
-      if (child + 1 < length && this.#compare(this.#items[child + 1]!, this.#items[child]!) < 0) child++;
+      if (child + 1 < length && this.#compare(this.#items[child + 1]!, this.#items[child]!) < 0)
+        child++;
       if (this.#compare(this.#items[child]!, item) >= 0) break;
       this.#put(at, this.#items[child]!);
       at = child;

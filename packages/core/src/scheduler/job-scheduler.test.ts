@@ -9,8 +9,8 @@ import { CrawlerSlots, SlotRegistry } from '../downloader/slot-registry.ts';
 import { Request, type RequestOptions } from '../http/request.ts';
 import type { Logger } from '../log/logger.ts';
 import { StatsCollector } from '../stats/stats-collector.ts';
-import { JobFile } from './job.ts';
 import { JobScheduler } from './job-scheduler.ts';
+import { JobFile } from './job.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -21,9 +21,14 @@ afterEach(() => {
 });
 
 async function build(order: 'lifo' | 'fifo' = 'lifo') {
-  const slots = new CrawlerSlots(new SlotRegistry(), { concurrency: Infinity, delay: 0, jitter: 0, slots: {} });
+  const slots = new CrawlerSlots(new SlotRegistry(), {
+    concurrency: Infinity,
+    delay: 0,
+    jitter: 0,
+    slots: {},
+  });
   const job = await JobFile.open(folder);
-  const beforeCommit = vi.fn();
+  const beforeCommit = vi.fn<() => void>();
   const scheduler = new JobScheduler({
     job,
     order,
@@ -37,14 +42,20 @@ async function build(order: 'lifo' | 'fifo' = 'lifo') {
     },
   });
   scheduler.open();
-  const add = (url: string, options?: RequestOptions): boolean => scheduler.enqueue(new Request(url, options));
+  const add = (url: string, options?: RequestOptions): boolean =>
+    scheduler.enqueue(new Request(url, options));
   return { scheduler, slots, job, add, beforeCommit };
 }
 
 test('what was not done is there in the next run, in the same order, and what was seen stays seen', async () => {
   const first = await build();
   first.add('http://a.test/start', { dontFilter: true, meta: { isStartRequest: true } });
-  for (const page of [1, 2, 3]) first.add(`http://a.test/${page}`, { meta: { page }, cbKwargs: { page }, callback: 'parsePage' });
+  for (const page of [1, 2, 3])
+    first.add(`http://a.test/${page}`, {
+      meta: { page },
+      cbKwargs: { page },
+      callback: 'parsePage',
+    });
   const done = first.scheduler.next(first.slots)!;
   expect(done.url).toBe('http://a.test/3');
   first.scheduler.done(done);
@@ -54,9 +65,15 @@ test('what was not done is there in the next run, in the same order, and what wa
   const second = await build();
   expect(second.scheduler.pending).toBe(3);
   expect(second.add('http://a.test/3')).toBe(false);
-  expect(second.add('http://a.test/start', { dontFilter: true, meta: { isStartRequest: true } })).toBe(false);
+  expect(
+    second.add('http://a.test/start', { dontFilter: true, meta: { isStartRequest: true } }),
+  ).toBe(false);
   const urls: unknown[] = [];
-  for (let next = second.scheduler.next(second.slots); next; next = second.scheduler.next(second.slots)) {
+  for (
+    let next = second.scheduler.next(second.slots);
+    next;
+    next = second.scheduler.next(second.slots)
+  ) {
     urls.push([next.url, next.callback, next.meta.page, next.cbKwargs?.page]);
   }
   expect(urls).toEqual([
@@ -67,33 +84,36 @@ test('what was not done is there in the next run, in the same order, and what wa
   await second.scheduler.close();
 });
 
-test.each(['lifo', 'fifo'] as const)('%s: thousands beyond the window come in order, each once', async (order) => {
-  const { scheduler, slots, add } = await build(order);
-  const count = 7000;
-  for (let i = 0; i < count; i++) add(`http://a.test/${i}`, { priority: i % 3 });
-  const got: number[] = [];
-  // New ones are added while the old are taken, and some are given back.
-  let returned = 0;
-  for (let next = scheduler.next(slots); next; next = scheduler.next(slots)) {
-    const id = Number(next.url.split('/').pop());
-    if (id % 1000 === 7 && returned < 7 && !got.includes(-id)) {
-      got.push(-id);
-      returned++;
-      scheduler.release(next);
-      continue;
+test.each(['lifo', 'fifo'] as const)(
+  '%s: thousands beyond the window come in order, each once',
+  async (order) => {
+    const { scheduler, slots, add } = await build(order);
+    const count = 7000;
+    for (let i = 0; i < count; i++) add(`http://a.test/${i}`, { priority: i % 3 });
+    const got: number[] = [];
+    // New ones are added while the old are taken, and some are given back.
+    let returned = 0;
+    for (let next = scheduler.next(slots); next; next = scheduler.next(slots)) {
+      const id = Number(next.url.split('/').pop());
+      if (id % 1000 === 7 && returned < 7 && !got.includes(-id)) {
+        got.push(-id);
+        returned++;
+        scheduler.release(next);
+        continue;
+      }
+      got.push(id);
+      scheduler.done(next);
+      if (got.length % 500 === 0) await scheduler.commit();
     }
-    got.push(id);
-    scheduler.done(next);
-    if (got.length % 500 === 0) await scheduler.commit();
-  }
-  const served = got.filter((id) => id >= 0);
-  expect(new Set(served).size).toBe(count);
-  expect(served).toHaveLength(count);
-  for (let i = 1; i < served.length; i++) {
-    expect(served[i]! % 3).toBeLessThanOrEqual(served[i - 1]! % 3);
-  }
-  await scheduler.close();
-});
+    const served = got.filter((id) => id >= 0);
+    expect(new Set(served).size).toBe(count);
+    expect(served).toHaveLength(count);
+    for (let i = 1; i < served.length; i++) {
+      expect(served[i]! % 3).toBeLessThanOrEqual(served[i - 1]! % 3);
+    }
+    await scheduler.close();
+  },
+);
 
 test('a request waits its rest in the next run', async () => {
   const first = await build();

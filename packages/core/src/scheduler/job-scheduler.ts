@@ -62,14 +62,19 @@ export class JobScheduler implements Scheduler {
     }
     this.#job.set('runs', Number(this.#job.get('runs') ?? 0) + 1);
     if (this.#wasResumed) {
-      this.#options.log.info(`Resuming the job in ${this.#job.folder}: ${pending} requests pending, ${this.#seen.size} seen`);
+      this.#options.log.info(
+        `Resuming the job in ${this.#job.folder}: ${pending} requests pending, ${this.#seen.size} seen`,
+      );
     }
     this.#job.commit();
   }
 
   enqueue(request: Request): boolean {
     const { stats } = this.#options;
-    const isStart = request.meta.isStartRequest === true && !('retryTimes' in request.meta) && !('redirectTimes' in request.meta);
+    const isStart =
+      request.meta.isStartRequest === true &&
+      !('retryTimes' in request.meta) &&
+      !('redirectTimes' in request.meta);
     let print: Buffer | undefined;
     if (!request.dontFilter || isStart) {
       print = fingerprint(request);
@@ -82,7 +87,11 @@ export class JobScheduler implements Scheduler {
       }
     }
     const key = this.#options.slots.keyOf(request);
-    const rank = (id: number): Rank => [-request.priority, request.meta.isStartRequest ? 1 : 0, request.meta.isStartRequest || this.#options.order === 'fifo' ? id : -id];
+    const rank = (id: number): Rank => [
+      -request.priority,
+      request.meta.isStartRequest ? 1 : 0,
+      request.meta.isStartRequest || this.#options.order === 'fifo' ? id : -id,
+    ];
     this.#push(this.#job.add(key, rank, request, print));
     this.#changed();
     stats.inc('scheduler/enqueued');
@@ -92,7 +101,11 @@ export class JobScheduler implements Scheduler {
 
   next(slots: CrawlerSlots): Request | undefined {
     const now = Date.now();
-    for (let entry = this.#waiting.peek(); entry && entry.request.notBefore! <= now; entry = this.#waiting.peek()) {
+    for (
+      let entry = this.#waiting.peek();
+      entry && entry.request.notBefore! <= now;
+      entry = this.#waiting.peek()
+    ) {
       this.#waiting.pop();
       this.#push(entry);
     }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { UsageError } from '../errors.ts';
-import { deserializeRequest, serializeRequest } from '../http/serialize.ts';
 import type { Request } from '../http/request.ts';
+import { deserializeRequest, serializeRequest } from '../http/serialize.ts';
 
 /** Raised when the tables change; an older Lycosa refuses a newer file. */
 const schemaVersion = 1;
@@ -58,8 +58,12 @@ export class JobFile {
     this.#delete = db.prepare('DELETE FROM requests WHERE id = ?');
     this.#see = db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
     this.#start = db.prepare('INSERT OR IGNORE INTO started VALUES (?)');
-    this.#set = db.prepare('INSERT INTO state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value');
-    const { last } = db.prepare('SELECT max(id) AS last FROM requests').get() as { last: number | null };
+    this.#set = db.prepare(
+      'INSERT INTO state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    );
+    const { last } = db.prepare('SELECT max(id) AS last FROM requests').get() as {
+      last: number | null;
+    };
     this.#lastId = Math.max(last ?? 0, Number(this.get('lastId') ?? 0));
   }
 
@@ -75,9 +79,13 @@ export class JobFile {
     const path = join(folder, 'job.sqlite');
     const db = new DatabaseSync(path);
     try {
-      db.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+      db.exec(
+        'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
+      );
       db.exec('BEGIN IMMEDIATE; COMMIT;');
-      const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+      const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
+        user_version: number;
+      };
       if (version > schemaVersion) {
         throw new UsageError(
           `${path} was written by a newer Lycosa (format ${version}, this one knows ${schemaVersion}). Update Lycosa, or start anew with lycosa job clear ${folder}.`,
@@ -90,9 +98,14 @@ export class JobFile {
       db.close();
       if (cause instanceof UsageError) throw cause;
       if ((cause as Error).message.includes('locked')) {
-        throw new UsageError(`The job in ${folder} is being run by ${holder(folder)}. One process runs a job at a time.`, { cause });
+        throw new UsageError(
+          `The job in ${folder} is being run by ${holder(folder)}. One process runs a job at a time.`,
+          { cause },
+        );
       }
-      throw new UsageError(`${path} cannot be opened as a job: ${(cause as Error).message}`, { cause });
+      throw new UsageError(`${path} cannot be opened as a job: ${(cause as Error).message}`, {
+        cause,
+      });
     }
     writeFileSync(join(folder, 'job.lock'), `process ${process.pid} on ${hostname()}`);
     return new JobFile(folder, db);
@@ -103,12 +116,25 @@ export class JobFile {
     return this.get('runs') !== undefined;
   }
 
-  add(slot: string, rank: (id: number) => Rank, request: Request, fingerprint: Uint8Array | undefined): JobEntry {
+  add(
+    slot: string,
+    rank: (id: number) => Rank,
+    request: Request,
+    fingerprint: Uint8Array | undefined,
+  ): JobEntry {
     const id = ++this.#lastId;
     const [rank1, rank2, rank3] = rank(id);
     this.#write();
     if (fingerprint) this.#see.run(fingerprint);
-    this.#insert.run(id, slot, rank1, rank2, rank3, request.notBefore ?? 0, serializeRequest(request));
+    this.#insert.run(
+      id,
+      slot,
+      rank1,
+      rank2,
+      rank3,
+      request.notBefore ?? 0,
+      serializeRequest(request),
+    );
     return { id, rank: [rank1, rank2, rank3], request };
   }
 
@@ -129,12 +155,25 @@ export class JobFile {
       .prepare(
         'SELECT id, rank1, rank2, rank3, data FROM requests WHERE slot = ? AND (rank1, rank2, rank3) > (?, ?, ?) ORDER BY rank1, rank2, rank3 LIMIT ?',
       )
-      .all(slot, a, b, c, limit) as { id: number; rank1: number; rank2: number; rank3: number; data: string }[];
-    return rows.map(({ id, rank1, rank2, rank3, data }) => ({ id, rank: [rank1, rank2, rank3] as const, request: deserializeRequest(data) }));
+      .all(slot, a, b, c, limit) as {
+      id: number;
+      rank1: number;
+      rank2: number;
+      rank3: number;
+      data: string;
+    }[];
+    return rows.map(({ id, rank1, rank2, rank3, data }) => ({
+      id,
+      rank: [rank1, rank2, rank3] as const,
+      request: deserializeRequest(data),
+    }));
   }
 
   slots(): { slot: string; count: number }[] {
-    return this.#db.prepare('SELECT slot, count(*) AS count FROM requests GROUP BY slot').all() as { slot: string; count: number }[];
+    return this.#db.prepare('SELECT slot, count(*) AS count FROM requests GROUP BY slot').all() as {
+      slot: string;
+      count: number;
+    }[];
   }
 
   *seen(table: 'seen' | 'started'): Generator<Buffer> {
@@ -145,7 +184,9 @@ export class JobFile {
 
   /** A value of the state, JSON. */
   get(key: string): unknown {
-    const row = this.#db.prepare('SELECT value FROM state WHERE key = ?').get(key) as { value: string } | undefined;
+    const row = this.#db.prepare('SELECT value FROM state WHERE key = ?').get(key) as
+      | { value: string }
+      | undefined;
     return row === undefined ? undefined : (JSON.parse(row.value) as unknown);
   }
 

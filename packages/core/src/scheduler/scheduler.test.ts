@@ -7,8 +7,14 @@ import { FingerprintDupeFilter } from './dupe-filter.ts';
 import { MemoryScheduler } from './scheduler.ts';
 
 function build(changes: Partial<SlotDefaults> = {}, order: 'lifo' | 'fifo' = 'lifo') {
-  const slots = new CrawlerSlots(new SlotRegistry(), { concurrency: Infinity, delay: 0, jitter: 0, slots: {}, ...changes });
-  const onReady = vi.fn();
+  const slots = new CrawlerSlots(new SlotRegistry(), {
+    concurrency: Infinity,
+    delay: 0,
+    jitter: 0,
+    slots: {},
+    ...changes,
+  });
+  const onReady = vi.fn<() => void>();
   const scheduler = new MemoryScheduler({
     order,
     dupeFilter: new FingerprintDupeFilter(),
@@ -16,10 +22,12 @@ function build(changes: Partial<SlotDefaults> = {}, order: 'lifo' | 'fifo' = 'li
     stats: new StatsCollector(),
     onReady,
   });
-  const add = (url: string, options?: RequestOptions): boolean => scheduler.enqueue(new Request(url, options));
+  const add = (url: string, options?: RequestOptions): boolean =>
+    scheduler.enqueue(new Request(url, options));
   const all = (): string[] => {
     const urls: string[] = [];
-    for (let next = scheduler.next(slots); next; next = scheduler.next(slots)) urls.push(next.url.replace('http://', ''));
+    for (let next = scheduler.next(slots); next; next = scheduler.next(slots))
+      urls.push(next.url.replace('http://', ''));
     return urls;
   };
   return { scheduler, slots, onReady, add, all };
@@ -33,7 +41,14 @@ test('priority first, then last in first out, start requests after them in their
   add('http://a.test/2');
   add('http://a.test/high', { priority: 10 });
   add('http://a.test/low', { priority: -1 });
-  expect(all()).toEqual(['a.test/high', 'a.test/2', 'a.test/1', 'a.test/s1', 'a.test/s2', 'a.test/low']);
+  expect(all()).toEqual([
+    'a.test/high',
+    'a.test/2',
+    'a.test/1',
+    'a.test/s1',
+    'a.test/s2',
+    'a.test/low',
+  ]);
 });
 
 test('breadth first by setting', () => {
@@ -46,7 +61,15 @@ test('slots of equal priority take turns, and priority holds across them', () =>
   const { add, all } = build({}, 'fifo');
   for (const host of ['a', 'b', 'c']) for (const page of [1, 2]) add(`http://${host}.test/${page}`);
   add('http://c.test/first', { priority: 1 });
-  expect(all()).toEqual(['c.test/first', 'a.test/1', 'b.test/1', 'c.test/1', 'a.test/2', 'b.test/2', 'c.test/2']);
+  expect(all()).toEqual([
+    'c.test/first',
+    'a.test/1',
+    'b.test/1',
+    'c.test/1',
+    'a.test/2',
+    'b.test/2',
+    'c.test/2',
+  ]);
 });
 
 test('a slot that may not send is passed over and asked again when it is ready', () => {

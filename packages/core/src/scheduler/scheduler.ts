@@ -1,5 +1,5 @@
-import type { CrawlerSlots } from '../downloader/slot-registry.ts';
 import type { MaybePromise } from '../downloader/middleware.ts';
+import type { CrawlerSlots } from '../downloader/slot-registry.ts';
 import type { Request } from '../http/request.ts';
 import type { Spider } from '../spider/spider.ts';
 import type { StatsCollector } from '../stats/stats-collector.ts';
@@ -62,7 +62,9 @@ export class MemoryScheduler implements Scheduler {
 
   enqueue(request: Request): boolean {
     // A start request always passes, and is known from then on: a link back to it is a duplicate.
-    const isKnown = (!request.dontFilter || request.meta.isStartRequest === true) && this.#dupeFilter.requestSeen(request);
+    const isKnown =
+      (!request.dontFilter || request.meta.isStartRequest === true) &&
+      this.#dupeFilter.requestSeen(request);
     if (isKnown && !request.dontFilter) {
       this.#stats.inc('dupefilter/filtered');
       return false;
@@ -119,7 +121,11 @@ export class MemoryScheduler implements Scheduler {
 
   #moveDue(): void {
     const now = Date.now();
-    for (let next = this.#waiting.peek(); next && next.notBefore! <= now; next = this.#waiting.peek()) {
+    for (
+      let next = this.#waiting.peek();
+      next && next.notBefore! <= now;
+      next = this.#waiting.peek()
+    ) {
       this.#waiting.pop();
       this.#queue.push(next, this.#slots.keyOf(next));
     }

@@ -1,7 +1,15 @@
 import { buildComponents, type ComponentClass } from '../crawler/component.ts';
 import type { Crawler } from '../crawler/crawler.ts';
 import type { MaybePromise } from '../downloader/middleware.ts';
-import { CloseSpider, Control, type Failure, HttpError, IgnoreRequest, toError, UsageError } from '../errors.ts';
+import {
+  CloseSpider,
+  Control,
+  type Failure,
+  HttpError,
+  IgnoreRequest,
+  toError,
+  UsageError,
+} from '../errors.ts';
 import { type CallbackRef, Request } from '../http/request.ts';
 import { Response } from '../http/response.ts';
 import type { ItemPipelines } from '../pipeline/item-pipeline.ts';
@@ -40,7 +48,7 @@ export class Scraper {
   activeBytes = 0;
   active = 0;
   #queue: (() => void)[] = [];
-  #turn: NodeJS.Immediate | undefined;
+  #hasTurn = false;
 
   constructor(
     crawler: Crawler,
@@ -55,10 +63,13 @@ export class Scraper {
     this.middlewares = buildComponents(middlewares, crawler);
     this.#wrapsOutput = this.middlewares.some((middleware) => middleware.processSpiderOutput);
     for (const middleware of this.middlewares) {
-      if (middleware.processSpiderInput) this.#inputHooks.push(middleware.processSpiderInput.bind(middleware));
+      if (middleware.processSpiderInput)
+        this.#inputHooks.push(middleware.processSpiderInput.bind(middleware));
       // Output goes from the spider to the engine: the highest number first.
-      if (middleware.getProcessedRequest) this.#requestHooks.unshift(middleware.getProcessedRequest.bind(middleware));
-      if (middleware.getProcessedItem) this.#itemHooks.unshift(middleware.getProcessedItem.bind(middleware));
+      if (middleware.getProcessedRequest)
+        this.#requestHooks.unshift(middleware.getProcessedRequest.bind(middleware));
+      if (middleware.getProcessedItem)
+        this.#itemHooks.unshift(middleware.getProcessedItem.bind(middleware));
     }
   }
 
@@ -80,25 +91,36 @@ export class Scraper {
           resolve(result);
         });
       });
-      this.#turn ??= setImmediate(this.#next);
+      if (this.#hasTurn) return;
+      this.#hasTurn = true;
+      setImmediate(this.#next);
     });
   }
 
   readonly #next = (): void => {
     this.#queue.shift()?.();
-    this.#turn = this.#queue.length > 0 ? setImmediate(this.#next) : undefined;
+    this.#hasTurn = this.#queue.length > 0;
+    if (this.#hasTurn) setImmediate(this.#next);
   };
 
   async #scrape(outcome: Response | Error, request: Request): Promise<ScrapeResult> {
     if (this.#host.isCut) return 'stopped';
     const response = outcome instanceof Response ? outcome : null;
-    let result: ScrapeResult = response ? 'done' : outcome instanceof IgnoreRequest ? 'dropped' : 'failed';
+    let result: ScrapeResult = response
+      ? 'done'
+      : outcome instanceof IgnoreRequest
+        ? 'dropped'
+        : 'failed';
     try {
       let output: unknown;
       try {
         if (response) {
           for (const hook of this.#inputHooks) hook(response);
-          output = this.#callback(request.callback ?? 'parse').call(this.#crawler.spider, response, request.cbKwargs ?? {});
+          output = this.#callback(request.callback ?? 'parse').call(
+            this.#crawler.spider,
+            response,
+            request.cbKwargs ?? {},
+          );
         } else {
           output = this.#errback(outcome as Error, request, null);
         }
@@ -117,7 +139,7 @@ export class Scraper {
       if (!(await this.#consume(output, response))) return 'stopped';
       return result;
     } catch (thrown) {
-      return await this.#spiderError(toError(thrown), request, response);
+      return this.#spiderError(toError(thrown), request, response);
     }
   }
 
@@ -125,7 +147,9 @@ export class Scraper {
     if (typeof ref === 'function') return ref;
     const method = (this.#crawler.spider as unknown as Record<string, unknown>)[ref];
     if (typeof method !== 'function') {
-      throw new UsageError(`Spider ${this.#crawler.spider.name} has no method ${JSON.stringify(ref)}, named as a callback.`);
+      throw new UsageError(
+        `Spider ${this.#crawler.spider.name} has no method ${JSON.stringify(ref)}, named as a callback.`,
+      );
     }
     return method as (...args: unknown[]) => unknown;
   }
@@ -133,24 +157,35 @@ export class Scraper {
   #errback(error: Error, request: Request, response: Response | null): unknown {
     const { log, logFormatter } = this.#crawler;
     if (request.errback === undefined) {
-      if (!(error instanceof Control)) logFormatter.log(log, logFormatter.downloadError(error, request));
+      if (!(error instanceof Control))
+        logFormatter.log(log, logFormatter.downloadError(error, request));
       return undefined;
     }
-    const failure: Failure = { error, request, ...((response ?? (error as { response?: Response }).response) && { response: response ?? (error as { response?: Response }).response }) };
+    const failure: Failure = {
+      error,
+      request,
+      ...((response ?? (error as { response?: Response }).response) && {
+        response: response ?? (error as { response?: Response }).response,
+      }),
+    };
     return this.#callback(request.errback).call(this.#crawler.spider, failure);
   }
 
   /** The output of the first middleware that handles `error`; undefined if it is an HttpError that none wants. */
   async #handledByMiddleware(error: Error, response: Response): Promise<unknown> {
     for (const middleware of this.middlewares.toReversed()) {
-      const output = await middleware.processSpiderException?.(response, error);
+      const output = middleware.processSpiderException?.(response, error);
       if (output !== undefined) return output;
     }
     if (error instanceof HttpError) return undefined;
     throw error;
   }
 
-  async #spiderError(error: Error, request: Request, response: Response | null): Promise<ScrapeResult> {
+  async #spiderError(
+    error: Error,
+    request: Request,
+    response: Response | null,
+  ): Promise<ScrapeResult> {
     if (error instanceof CloseSpider) {
       this.#host.closeSpider(error.reason);
       return 'done';
@@ -158,7 +193,8 @@ export class Scraper {
     if (response) {
       try {
         const output = await this.#handledByMiddleware(error, response);
-        if (output !== undefined) return (await this.#consume(output, response)) ? 'done' : 'stopped';
+        if (output !== undefined)
+          return (await this.#consume(output, response)) ? 'done' : 'stopped';
       } catch (thrown) {
         this.reportError(toError(thrown), request, response);
         return 'failed';
@@ -174,13 +210,17 @@ export class Scraper {
     stats.inc('spider_exceptions/count');
     stats.inc(`spider_exceptions/${error.name}`);
     logFormatter.log(log, logFormatter.spiderError(error, request, response));
-    const failure = { error, ...(request && { request }), ...(response && { response }) } as Failure;
+    const failure = {
+      error,
+      ...(request && { request }),
+      ...(response && { response }),
+    } as Failure;
     signals.send('spider_error', { failure, response, spider });
   }
 
   /** Takes all output of a callback; false if the crawl was cut before its end. */
   async #consume(output: unknown, response: Response | null): Promise<boolean> {
-    if (this.#wrapsOutput) return await this.#consumeWrapped(output, response);
+    if (this.#wrapsOutput) return this.#consumeWrapped(output, response);
     if (!isIterable(output)) {
       if (this.#host.isCut) return false;
       await this.take(output, response);
@@ -213,7 +253,8 @@ export class Scraper {
   async #consumeWrapped(output: unknown, response: Response | null): Promise<boolean> {
     let wrapped: AsyncIterable<unknown> = toAsync(output);
     for (const middleware of this.middlewares.toReversed()) {
-      if (middleware.processSpiderOutput && response) wrapped = middleware.processSpiderOutput(response, wrapped);
+      if (middleware.processSpiderOutput && response)
+        wrapped = middleware.processSpiderOutput(response, wrapped);
       else wrapped = perElement(middleware, wrapped, response);
     }
     for await (const element of wrapped) {
@@ -249,7 +290,9 @@ export class Scraper {
     if (element === undefined || element === null) return undefined;
     if (element instanceof Request) return this.#host.schedule(element);
     if (typeof element !== 'object') {
-      throw new UsageError(`A spider yields requests and items (objects), not ${JSON.stringify(element)}.`);
+      throw new UsageError(
+        `A spider yields requests and items (objects), not ${JSON.stringify(element)}.`,
+      );
     }
     return this.#process(element, response);
   }
@@ -257,7 +300,10 @@ export class Scraper {
   #process(item: object, response: Response | null): MaybePromise<unknown> {
     const limit = this.#host.limits.items;
     // Beyond the limit no item may pass, so one is let in only when those before it cannot reach the limit.
-    if (this.#itemsInFlight >= this.#maxItems || (limit && this.#itemsPassed + this.#itemsInFlight >= limit)) {
+    if (
+      this.#itemsInFlight >= this.#maxItems ||
+      (limit && this.#itemsPassed + this.#itemsInFlight >= limit)
+    ) {
       return this.#processLater(item, response);
     }
     const passed = this.#pipelines.process(item, response);
@@ -275,7 +321,11 @@ export class Scraper {
 
   async #processLater(item: object, response: Response | null): Promise<void> {
     const limit = this.#host.limits.items;
-    while (this.#itemsInFlight > 0 && (this.#itemsInFlight >= this.#maxItems || (limit && this.#itemsPassed + this.#itemsInFlight >= limit))) {
+    while (
+      this.#itemsInFlight > 0 &&
+      (this.#itemsInFlight >= this.#maxItems ||
+        (limit && this.#itemsPassed + this.#itemsInFlight >= limit))
+    ) {
       await new Promise<void>((go) => {
         this.#itemSettled.push(go);
       });
@@ -286,7 +336,11 @@ export class Scraper {
 }
 
 function isIterable(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (Symbol.asyncIterator in value || Symbol.iterator in value)
+  );
 }
 
 async function* toAsync(output: unknown): AsyncGenerator<unknown> {
@@ -301,7 +355,9 @@ async function* perElement(
 ): AsyncGenerator<unknown> {
   for await (const element of output) {
     if (element instanceof Request) {
-      const request = middleware.getProcessedRequest ? middleware.getProcessedRequest(element, response) : element;
+      const request = middleware.getProcessedRequest
+        ? middleware.getProcessedRequest(element, response)
+        : element;
       if (request !== null) yield request;
     } else {
       yield middleware.getProcessedItem ? middleware.getProcessedItem(element, response) : element;

@@ -48,9 +48,9 @@ export interface LinkExtractorOptions {
 
 /** Archives, images, audio, video, office documents, programs. */
 export const ignoredExtensions: readonly string[] =
-  '7z 7zip bz2 rar tar gz tgz xz zip zst mng pct bmp gif jpg jpeg png pst psp image tif tiff ai drw dxf eps ps svg cdr ico webp avif heic mp3 wma ogg wav ra aac mid au aiff flac opus m4a 3gp asf asx avi mov mp4 mpg qt rm swf wmv m4v webm mkv flv ts xls xlsx ppt pptx pps doc docx odt ods odg odp css pdf exe bin rss dmg iso apk jar deb rpm msi xml woff woff2 ttf otf eot'.split(
-    ' ',
-  ).filter((extension) => extension !== 'xml');
+  '7z 7zip bz2 rar tar gz tgz xz zip zst mng pct bmp gif jpg jpeg png pst psp image tif tiff ai drw dxf eps ps svg cdr ico webp avif heic mp3 wma ogg wav ra aac mid au aiff flac opus m4a 3gp asf asx avi mov mp4 mpg qt rm swf wmv m4v webm mkv flv ts xls xlsx ppt pptx pps doc docx odt ods odg odp css pdf exe bin rss dmg iso apk jar deb rpm msi xml woff woff2 ttf otf eot'
+    .split(' ')
+    .filter((extension) => extension !== 'xml');
 
 const schemes = /^(?:https?|file|ftp):/;
 
@@ -73,7 +73,11 @@ export class LinkExtractor {
     this.#deny = patterns(options.deny);
     this.#allowDomains = list(options.allowDomains);
     this.#denyDomains = list(options.denyDomains);
-    this.#denyExtensions = new Set((options.denyExtensions ?? ignoredExtensions).map((one) => one.replace(/^\./, '').toLowerCase()));
+    this.#denyExtensions = new Set(
+      (options.denyExtensions ?? ignoredExtensions).map((one) =>
+        one.replace(/^\./, '').toLowerCase(),
+      ),
+    );
     this.#restrictCss = list(options.restrictCss);
     this.#restrictText = patterns(options.restrictText);
     this.#query = (options.tags ?? ['a', 'area']).join(',');
@@ -125,21 +129,30 @@ export class LinkExtractor {
     if (this.#restrictCss.length === 0) {
       runQuery(query, response.tree, found);
     } else {
-      for (const region of response.css(this.#restrictCss.join(','))) runQuery(query, region.node as AnyNode, found);
+      for (const region of response.css(this.#restrictCss.join(',')))
+        runQuery(query, region.node as AnyNode, found);
     }
-    return [...new Set(found)].filter((one): one is Element => typeof one !== 'string' && isTag(one));
+    return [...new Set(found)].filter(
+      (one): one is Element => typeof one !== 'string' && isTag(one),
+    );
   }
 
   #wants(url: string, page: string | undefined): boolean {
     if (this.#allow.length > 0 && !some(this.#allow, url)) return false;
     if (this.#deny.length > 0 && some(this.#deny, url)) return false;
     const host = hostOf(url);
-    if (this.#allowDomains.length > 0 && !this.#allowDomains.some((domain) => isUnder(host, domain))) return false;
+    if (
+      this.#allowDomains.length > 0 &&
+      !this.#allowDomains.some((domain) => isUnder(host, domain))
+    )
+      return false;
     if (this.#denyDomains.some((domain) => isUnder(host, domain))) return false;
     if (page !== undefined && !this.#isNeighbour(url, host, page)) return false;
     const path = url.replace(/[?#].*$/, '');
     const dot = path.lastIndexOf('.');
-    return dot < path.lastIndexOf('/') || !this.#denyExtensions.has(path.slice(dot + 1).toLowerCase());
+    return (
+      dot < path.lastIndexOf('/') || !this.#denyExtensions.has(path.slice(dot + 1).toLowerCase())
+    );
   }
 
   #isNeighbour(url: string, host: string, page: string): boolean {
@@ -165,8 +178,17 @@ function list(value: string | readonly string[] | undefined): readonly string[] 
 
 /** Without the flags that make a RegExp remember where it was. */
 function patterns(value: Patterns | undefined): RegExp[] {
-  const all = value === undefined ? [] : typeof value === 'string' || value instanceof RegExp ? [value] : value;
-  return all.map((one) => (typeof one === 'string' ? new RegExp(one) : new RegExp(one.source, one.flags.replace(/[gy]/g, ''))));
+  const all =
+    value === undefined
+      ? []
+      : typeof value === 'string' || value instanceof RegExp
+        ? [value]
+        : value;
+  return all.map((one) =>
+    typeof one === 'string'
+      ? new RegExp(one)
+      : new RegExp(one.source, one.flags.replace(/[gy]/g, '')),
+  );
 }
 
 function some(regexes: readonly RegExp[], text: string): boolean {

@@ -6,7 +6,10 @@ import * as domutils from 'domutils';
 import { UsageError } from '../errors.ts';
 
 /** What a group of a query takes from the elements it matches. */
-type Taken = { readonly kind: 'node' } | { readonly kind: 'text' } | { readonly kind: 'attr'; readonly name: string };
+type Taken =
+  | { readonly kind: 'node' }
+  | { readonly kind: 'text' }
+  | { readonly kind: 'attr'; readonly name: string };
 
 interface Group {
   readonly select: (nodes: AnyNode[]) => Element[];
@@ -52,10 +55,16 @@ function build(text: string): Query {
     }
     return groups.map(({ tokens, taken }) => {
       const compiled = compile<AnyNode, Element>(tokens, { adapter });
-      return { taken, select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, { adapter }) };
+      return {
+        taken,
+        select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, { adapter }),
+      };
     });
   } catch (cause) {
-    throw new UsageError(`${JSON.stringify(text)} is not a CSS selector: ${(cause as Error).message}`, { cause });
+    throw new UsageError(
+      `${JSON.stringify(text)} is not a CSS selector: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }
 
@@ -66,9 +75,11 @@ function takenBy(tokens: Token[]): Taken {
   tokens.pop();
   const before = tokens.at(-1);
   // `p ::text` is the text of everything below p.
-  if (before === undefined || isCombinator(before)) tokens.push({ type: SelectorType.Universal, namespace: null });
+  if (before === undefined || isCombinator(before))
+    tokens.push({ type: SelectorType.Universal, namespace: null });
   if (last.name === 'text') return { kind: 'text' };
-  if (last.name === 'attr' && last.data) return { kind: 'attr', name: last.data.trim().toLowerCase() };
+  if (last.name === 'attr' && last.data)
+    return { kind: 'attr', name: last.data.trim().toLowerCase() };
   throw new Error(`::${last.name} is not known; there are ::text and ::attr(name)`);
 }
 
@@ -114,7 +125,8 @@ export function runQuery(query: Query, node: AnyNode, found: Found[]): void {
 function hasNested(elements: readonly Element[]): boolean {
   for (let i = 1; i < elements.length; i++) {
     const before = elements[i - 1]!;
-    for (let up = elements[i]!.parent; up !== null; up = up.parent) if (up === (before as ParentNode)) return true;
+    for (let up = elements[i]!.parent; up !== null; up = up.parent)
+      if (up === (before as ParentNode)) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
-import { getOuterHTML, isTag, isText, textContent } from 'domutils';
 import type { AnyNode, Element } from 'domhandler';
+import { getOuterHTML, isTag, isText, textContent } from 'domutils';
 
 import { detach } from '../http/url.ts';
 import { compileQuery, type Found, runQuery } from './query.ts';
@@ -171,7 +171,13 @@ function unique(found: readonly Found[]): Found[] {
 }
 
 function matches(text: string, pattern: RegExp | string): string[] {
-  const regex = typeof pattern === 'string' ? new RegExp(pattern, 'g') : new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
+  const regex =
+    typeof pattern === 'string'
+      ? new RegExp(pattern, 'g')
+      : new RegExp(
+          pattern.source,
+          pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`,
+        );
   const found: string[] = [];
   for (const match of text.matchAll(regex)) {
     if (match.groups?.extract !== undefined) found.push(match.groups.extract);

@@ -24,8 +24,6 @@ export const defaultSettings = {
   AUTOTHROTTLE_START_DELAY: 5,
   /** Mean number of requests in parallel that AutoThrottle aims at for each slot. */
   AUTOTHROTTLE_TARGET_CONCURRENCY: 1,
-  /** Name of the project. */
-  BOT_NAME: 'lycosabot',
   /** Close after this many errors of callbacks; 0 is never. */
   CLOSESPIDER_ERRORCOUNT: 0,
   /** Close after exactly this many items; 0 is never. */
@@ -212,7 +210,13 @@ export const defaultSettings = {
   /** Bytes of responses being scraped above which no request is sent; 0 is no limit. */
   SCRAPER_SLOT_MAX_ACTIVE_SIZE: 5_000_000,
   /** Headers that no redirect carries to another origin; `*` stands for any text. */
-  SENSITIVE_HEADERS: ['Authorization', 'Cookie', 'Proxy-Authorization', 'X-Api-Key', '*-Token'] as readonly string[],
+  SENSITIVE_HEADERS: [
+    'Authorization',
+    'Cookie',
+    'Proxy-Authorization',
+    'X-Api-Key',
+    '*-Token',
+  ] as readonly string[],
   /** Seconds after which a graceful stop becomes a fast one. */
   SHUTDOWN_TIMEOUT: 10,
   /** Who shares delays and concurrency of a site: all spiders of the `process`, or each `crawler` for itself. */

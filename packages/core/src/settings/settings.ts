@@ -8,10 +8,19 @@ type DefaultSettings = typeof defaultSettings;
 export interface SettingsMap extends DefaultSettings {}
 
 /** Settings as a project, a spider or a caller gives them; your own are welcome. */
-export type SettingsInput = { readonly [K in keyof SettingsMap]?: SettingsMap[K] } & { readonly [name: string]: unknown };
+export type SettingsInput = { readonly [K in keyof SettingsMap]?: SettingsMap[K] } & {
+  readonly [name: string]: unknown;
+};
 
 /** Who set a value. The higher one wins, and of equals the later. */
-export type SettingPriority = 'default' | 'command' | 'addon' | 'project' | 'spider' | 'cmdline' | number;
+export type SettingPriority =
+  | 'default'
+  | 'command'
+  | 'addon'
+  | 'project'
+  | 'spider'
+  | 'cmdline'
+  | number;
 
 const priorities: Readonly<Record<Exclude<SettingPriority, number>, number>> = {
   default: 0,
@@ -52,7 +61,9 @@ export class Settings {
    */
   set(name: string, value: unknown, priority: SettingPriority = 'project'): void {
     if (this.#isFrozen) {
-      throw new SettingsError(`${name} cannot be set any more: the crawl has begun. Set it in lycosa.config.ts, in customSettings or with -s.`);
+      throw new SettingsError(
+        `${name} cannot be set any more: the crawl has begun. Set it in lycosa.config.ts, in customSettings or with -s.`,
+      );
     }
     const rank = typeof priority === 'number' ? priority : priorities[priority];
     const old = this.#values.get(name);
@@ -132,8 +143,15 @@ function cast(name: string, value: unknown): unknown {
     return value;
   }
   if (Array.isArray(model)) {
-    const parts = value.trim().startsWith('[') ? parse(name, value) : value.split(',').map((part) => part.trim()).filter(Boolean);
-    return typeof model[0] === 'number' || name.endsWith('_CODES') ? (parts as unknown[]).map(Number) : parts;
+    const parts = value.trim().startsWith('[')
+      ? parse(name, value)
+      : value
+          .split(',')
+          .map((part) => part.trim())
+          .filter(Boolean);
+    return typeof model[0] === 'number' || name.endsWith('_CODES')
+      ? (parts as unknown[]).map(Number)
+      : parts;
   }
   if (typeof model === 'object' && model !== null) return parse(name, value);
   return value;
@@ -156,7 +174,12 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   SLOT_SCOPE: ['process', 'crawler'],
 };
 /** Numbers that may be below zero. */
-const signed = new Set(['DEPTH_PRIORITY', 'REDIRECT_PRIORITY_ADJUST', 'RETRY_PRIORITY_ADJUST', 'AUTOTHROTTLE_TARGET_CONCURRENCY']);
+const signed = new Set([
+  'DEPTH_PRIORITY',
+  'REDIRECT_PRIORITY_ADJUST',
+  'RETRY_PRIORITY_ADJUST',
+  'AUTOTHROTTLE_TARGET_CONCURRENCY',
+]);
 
 function checked(name: string, value: unknown): unknown {
   const allowed = choices[name];

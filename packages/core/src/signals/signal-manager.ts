@@ -18,12 +18,20 @@ export class SignalManager {
   onError: (error: Error, name: SignalName) => void = () => {};
 
   /** Calls `listener` on every `name`. Returns a function that disconnects it. */
-  connect<N extends SignalName>(name: N, listener: Listener<N>, options: { phase?: Phase } = {}): () => void {
+  connect<N extends SignalName>(
+    name: N,
+    listener: Listener<N>,
+    options: { phase?: Phase } = {},
+  ): () => void {
     const event = eventOf(name, options.phase ?? 'normal');
     const call = (value: SignalMap[N], results: unknown[]): void => {
       try {
         const result = listener(value);
-        results.push(result instanceof Promise ? result.catch((thrown: unknown) => this.#thrown(thrown, name)) : result);
+        results.push(
+          result instanceof Promise
+            ? result.catch((thrown: unknown) => this.#thrown(thrown, name))
+            : result,
+        );
       } catch (thrown) {
         results.push(this.#thrown(thrown, name));
       }
@@ -52,17 +60,26 @@ export class SignalManager {
   }
 
   /** As `send`, and waits for what listeners promise; no promise where nothing waits. */
-  sendAwaited<N extends SignalName>(name: N, event: SignalMap[N]): readonly unknown[] | Promise<readonly unknown[]> {
+  sendAwaited<N extends SignalName>(
+    name: N,
+    event: SignalMap[N],
+  ): readonly unknown[] | Promise<readonly unknown[]> {
     if (!this.has(name)) return nothing;
     const results: unknown[] = [];
     for (const [i, phase] of phases.entries()) {
       this.#emitter.emit(eventOf(name, phase), event, results);
-      if (results.some((result) => result instanceof Promise)) return this.#rest(name, event, results, i + 1);
+      if (results.some((result) => result instanceof Promise))
+        return this.#rest(name, event, results, i + 1);
     }
     return results;
   }
 
-  async #rest<N extends SignalName>(name: N, event: SignalMap[N], first: unknown[], from: number): Promise<unknown[]> {
+  async #rest<N extends SignalName>(
+    name: N,
+    event: SignalMap[N],
+    first: unknown[],
+    from: number,
+  ): Promise<unknown[]> {
     const results = await Promise.all(first);
     for (const phase of phases.slice(from)) {
       const next: unknown[] = [];

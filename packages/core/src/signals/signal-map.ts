@@ -26,7 +26,12 @@ export interface SignalMap {
   /** The middlewares are done and the request joins its slot. */
   request_reached_downloader: { request: Request; spider: Spider };
   /** Status and headers are there. `StopDownload` reads no further. */
-  headers_received: { headers: Headers; bodyLength: number | undefined; request: Request; spider: Spider };
+  headers_received: {
+    headers: Headers;
+    bodyLength: number | undefined;
+    request: Request;
+    spider: Spider;
+  };
   /** A piece of body is there. `StopDownload` reads no further. */
   bytes_received: { data: Buffer; request: Request; spider: Spider };
   /** The download handler returned a response; the slot is still held. */

@@ -45,7 +45,11 @@ export class Spider<Item = unknown> {
   static readonly customSettings?: SettingsInput;
 
   /** Builds the spider of a crawl. Override it to read settings or to connect signals. */
-  static fromCrawler<S extends Spider>(this: new (args?: SpiderArgs) => S, crawler: Crawler, args: SpiderArgs): S {
+  static fromCrawler<S extends Spider>(
+    this: new (args?: SpiderArgs) => S,
+    crawler: Crawler,
+    args: SpiderArgs,
+  ): S {
     const spider = new this(args);
     spider.bind(crawler);
     return spider;
@@ -75,7 +79,9 @@ export class Spider<Item = unknown> {
   /** Set when the crawl is built; not yet in the constructor. */
   get crawler(): Crawler {
     if (this.#crawler === undefined) {
-      throw new Error(`The crawler of spider ${this.name} is not set in its constructor. Use it in start() or later, or in fromCrawler().`);
+      throw new Error(
+        `The crawler of spider ${this.name} is not set in its constructor. Use it in start() or later, or in fromCrawler().`,
+      );
     }
     return this.#crawler;
   }
@@ -100,7 +106,9 @@ export class Spider<Item = unknown> {
 
   /** Reads a page: yields items and requests. The callback of requests that name none. */
   parse(response: Response, ..._args: never[]): SpiderOutput<Item> {
-    throw new Error(`Spider ${this.name} has no parse() method and ${response.url} names no callback. Write parse(response), or give the request a callback.`);
+    throw new Error(
+      `Spider ${this.name} has no parse() method and ${response.url} names no callback. Write parse(response), or give the request a callback.`,
+    );
   }
 
   /** Called when the crawl is over, after the feeds are stored. */

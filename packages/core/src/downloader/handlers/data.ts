@@ -12,16 +12,26 @@ export class DataHandler implements DownloadHandler {
   async download(request: Request): Promise<Response> {
     const url = request.url.replace(/#.*$/s, '');
     const match = shape.exec(url);
-    if (!match) throw new DownloadFailedError(`${url.slice(0, 80)} is not a data URL: it has no comma.`);
-    const [, type, parameters, base64, data] = match as unknown as [string, string, string, string | undefined, string];
+    if (!match)
+      throw new DownloadFailedError(`${url.slice(0, 80)} is not a data URL: it has no comma.`);
+    const [, type, parameters, base64, data] = match as unknown as [
+      string,
+      string,
+      string,
+      string | undefined,
+      string,
+    ];
     const bytes = Buffer.from(unescape(data), 'latin1');
     const body = base64 ? Buffer.from(bytes.toString('latin1'), 'base64') : bytes;
-    const contentType = type || parameters ? `${type || 'text/plain'}${parameters}` : 'text/plain;charset=US-ASCII';
+    const contentType =
+      type || parameters ? `${type || 'text/plain'}${parameters}` : 'text/plain;charset=US-ASCII';
     return createResponse(request.url, { headers: { 'Content-Type': contentType }, body });
   }
 }
 
 /** Percent escapes to bytes, as Latin-1 text; a bad escape stays as it is. */
 function unescape(text: string): string {
-  return text.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return text.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  );
 }

@@ -14,7 +14,9 @@ export class FileHandler implements DownloadHandler {
       return createResponse(request.url, { body: await readFile(fileURLToPath(request.url)) });
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new DownloadFailedError(`${request.url} cannot be read: ${code ?? String(cause)}`, { cause });
+      throw new DownloadFailedError(`${request.url} cannot be read: ${code ?? String(cause)}`, {
+        cause,
+      });
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Pool, type Dispatcher } from 'undici';
 
+import type { Crawler } from '../../crawler/crawler.ts';
 import {
   CannotResolveHostError,
   Control,
@@ -15,7 +16,6 @@ import type { Request } from '../../http/request.ts';
 import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
 import { hostOf, originOf } from '../../http/url.ts';
-import type { Crawler } from '../../crawler/crawler.ts';
 import type { DownloadHandler } from './handler.ts';
 
 /** Pools without a transfer are closed beyond this many, the one unused for longest first. */
@@ -163,7 +163,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#maxSize = meta.downloadMaxsize ?? handler.maxSize;
     this.#warnAt = (meta.downloadWarnsize ?? handler.warnSize) || Infinity;
     this.#watchBytes = handler.crawler.signals.has('bytes_received');
-    const timeoutMs = meta.downloadTimeout === undefined ? handler.timeoutMs : meta.downloadTimeout * 1000;
+    const timeoutMs =
+      meta.downloadTimeout === undefined ? handler.timeoutMs : meta.downloadTimeout * 1000;
     this.#timer = setTimeout(() => {
       this.fail(
         new DownloadTimeoutError(
@@ -195,7 +196,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     const announced = Number(headers['content-length'] ?? NaN);
-    if (this.#maxSize && announced > this.#maxSize && this.#request.method !== 'HEAD') return this.#tooLarge(announced);
+    if (this.#maxSize && announced > this.#maxSize && this.#request.method !== 'HEAD')
+      return this.#tooLarge(announced);
     const { signals, spider } = this.#handler.crawler;
     if (signals.has('headers_received')) {
       this.#obey(
@@ -241,7 +243,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settle();
     this.#controller?.abort(error);
-    const known = error instanceof Control || 'code' in error === false ? error : this.#translate(error);
+    const known =
+      error instanceof Control || 'code' in error === false ? error : this.#translate(error);
     if (known instanceof ResponseDataLossError && !this.#allowsDataLoss) return this.#reject(known);
     if (known instanceof ResponseDataLossError) return this.#resolve(this.#response(['dataloss']));
     this.#reject(known);
@@ -274,7 +277,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(stop);
     const response = this.#response(['download_stopped']);
     if (!stop.fail) return this.#resolve(response);
-    this.#reject(Object.assign(new DownloadCancelledError(`${this.#request.toString()} was stopped`), { response }));
+    this.#reject(
+      Object.assign(new DownloadCancelledError(`${this.#request.toString()} was stopped`), {
+        response,
+      }),
+    );
   }
 
   #response(flags: string[]): Response {
@@ -302,12 +309,19 @@ class Exchange implements Dispatcher.DispatchHandler {
     const what = `${this.#request.toString()}: `;
     const after = `after ${Math.round(performance.now() - this.#start)} ms`;
     const options = { cause: error };
-    if (error instanceof DownloadTimeoutError || error instanceof DownloadCancelledError) return error;
+    if (error instanceof DownloadTimeoutError || error instanceof DownloadCancelledError)
+      return error;
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA') {
-      return new CannotResolveHostError(`${what}the host ${hostOf(this.#request.url)} has no address (${code}) ${after}`, options);
+      return new CannotResolveHostError(
+        `${what}the host ${hostOf(this.#request.url)} has no address (${code}) ${after}`,
+        options,
+      );
     }
     if (code === 'ECONNREFUSED') {
-      return new DownloadConnectionRefusedError(`${what}${originOf(this.#request.url)} refused the connection ${after}`, options);
+      return new DownloadConnectionRefusedError(
+        `${what}${originOf(this.#request.url)} refused the connection ${after}`,
+        options,
+      );
     }
     if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
       return new DownloadTimeoutError(`${what}no connection ${after}`, options);
@@ -319,6 +333,9 @@ class Exchange implements Dispatcher.DispatchHandler {
         options,
       );
     }
-    return new DownloadFailedError(`${what}${error.message}${code ? ` (${code})` : ''} ${after}`, options);
+    return new DownloadFailedError(
+      `${what}${error.message}${code ? ` (${code})` : ''} ${after}`,
+      options,
+    );
   }
 }

@@ -40,7 +40,7 @@ export class HttpAuthMiddleware implements DownloaderMiddleware {
       // The request names its own credentials; without a domain they are for the host it goes to.
       const redirected = meta.redirectUrls?.[0];
       const own = typeof domain === 'string' ? domain : hostOf(redirected ?? request.url);
-      this.#set(request, own, basicAuth(String(meta.httpUser ?? ''), String(meta.httpPass ?? '')));
+      this.#set(request, own, basicAuth(meta.httpUser ?? '', meta.httpPass ?? ''));
     } else if (this.#header !== undefined) this.#set(request, this.#domain, this.#header);
   }
 

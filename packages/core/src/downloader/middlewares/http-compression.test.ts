@@ -77,7 +77,7 @@ test.each([1000, 2_000_000])('a bomb is stopped at %d bytes', async (downloadMax
     ['zstd', zlib.zstdCompressSync(Buffer.alloc(10_000_000))],
   ] as const) {
     const { run, stats } = start(encoding, body, { downloadMaxsize });
-    await expect((async () => await run())()).rejects.toThrow(DownloadCancelledError);
+    await expect((async () => run())()).rejects.toThrow(DownloadCancelledError);
     expect(stats.get('security/blocked/DOWNLOAD_MAXSIZE')).toBe(1);
   }
 });

@@ -1,0 +1,179 @@
+import { buildComponents } from '../crawler/component.js';
+import {
+  DownloadCancelledError,
+  toError,
+  UnsupportedUrlSchemeError,
+  UsageError,
+} from '../errors.js';
+import { Request } from '../http/request.js';
+import { Response } from '../http/response.js';
+import { DataHandler } from './handlers/data.js';
+import { FileHandler } from './handlers/file.js';
+import { HttpHandler } from './handlers/http.js';
+/** Request in, response out: middlewares around the slot around the handler. */
+export class Downloader {
+  middlewares;
+  #crawler;
+  #requestHooks = [];
+  #responseHooks = [];
+  #errorHooks = [];
+  #handlers = new Map();
+  #handlerClasses;
+  /** Which slot holds a place for a request that is not on the wire yet. */
+  #reserved = new Map();
+  #transfers = new Set();
+  #http;
+  #isStopping = false;
+  constructor(crawler, middlewares) {
+    this.#crawler = crawler;
+    this.#handlerClasses = new Map([
+      ['http:', HttpHandler],
+      ['https:', HttpHandler],
+      ['data:', DataHandler],
+      ['file:', FileHandler],
+      ...Object.entries(crawler.settings.get('DOWNLOAD_HANDLERS')).map(([scheme, handler]) => [
+        `${scheme}:`,
+        handler,
+      ]),
+    ]);
+    this.middlewares = buildComponents(middlewares, crawler);
+    // Compiled once: a middleware without a hook costs nothing.
+    for (const middleware of this.middlewares) {
+      if (middleware.processRequest)
+        this.#requestHooks.push(middleware.processRequest.bind(middleware));
+      if (middleware.processResponse)
+        this.#responseHooks.unshift(middleware.processResponse.bind(middleware));
+      if (middleware.processException)
+        this.#errorHooks.unshift(middleware.processException.bind(middleware));
+    }
+  }
+  /** Transfers on the wire. */
+  get transferring() {
+    return this.#transfers.size;
+  }
+  /** `slot` holds a place for `request`, taken by the scheduler. */
+  expect(request, slot) {
+    this.#reserved.set(request, slot);
+  }
+  /**
+   * The response; or a request to make instead: a redirect, a retry.
+   *
+   * @throws DownloadError where no response came, `IgnoreRequest` where a middleware refused.
+   */
+  async fetch(request) {
+    let result;
+    try {
+      for (const hook of this.#requestHooks) {
+        const answer = hook(request);
+        result = answer instanceof Promise ? await answer : answer;
+        if (result !== undefined) break;
+      }
+      if (result === undefined) {
+        const slot = this.#slotFor(request);
+        result = await this.#transfer(request, slot);
+      }
+    } catch (thrown) {
+      const error = toError(thrown);
+      result = undefined;
+      for (const hook of this.#errorHooks) {
+        const handled = hook(request, error);
+        result = handled instanceof Promise ? await handled : handled;
+        if (result !== undefined) break;
+      }
+      if (result === undefined) throw error;
+    } finally {
+      this.#unreserve(request);
+    }
+    if (result instanceof Request) return result;
+    let response = checked(result);
+    response.request = request;
+    for (const hook of this.#responseHooks) {
+      const next = hook(request, response);
+      const done = next instanceof Promise ? await next : next;
+      if (done instanceof Request) return done;
+      response = checked(done);
+      response.request ??= request;
+    }
+    return response;
+  }
+  /** Sends back what is not on the wire yet. */
+  cancelWaiting() {
+    this.#isStopping = true;
+    for (const slot of this.#crawler.slots.entries()) slot.cancel(this);
+  }
+  /** Breaks off what is on the wire. */
+  abort() {
+    this.cancelWaiting();
+    const error = new DownloadCancelledError('The crawl is stopping.');
+    for (const handler of new Set(this.#handlers.values())) handler.abort?.(error);
+  }
+  async close() {
+    for (const handler of new Set(this.#handlers.values())) await handler.close?.();
+  }
+  #slotFor(request) {
+    const { slots } = this.#crawler;
+    const slot = slots.get(slots.keyOf(request));
+    if (this.#reserved.get(request) === slot) {
+      this.#reserved.delete(request);
+      slot.reserved--;
+    }
+    return slot;
+  }
+  #unreserve(request) {
+    const slot = this.#reserved.get(request);
+    if (slot === undefined) return;
+    this.#reserved.delete(request);
+    slot.reserved--;
+    slot.wake();
+  }
+  async #transfer(request, slot) {
+    const { signals, spider } = this.#crawler;
+    const handler = this.#handler(request.url);
+    if (signals.has('request_reached_downloader')) {
+      signals.send('request_reached_downloader', { request, spider });
+    }
+    const turn = slot.enter(this);
+    if (turn !== undefined && !(await turn))
+      throw new DownloadCancelledError('The crawl is stopping.');
+    this.#transfers.add(request);
+    try {
+      if (this.#isStopping) throw new DownloadCancelledError('The crawl is stopping.');
+      const response = await handler.download(request);
+      response.request = request;
+      if (signals.has('response_downloaded'))
+        signals.send('response_downloaded', { response, request, spider });
+      return response;
+    } finally {
+      this.#transfers.delete(request);
+      slot.leave();
+      if (signals.has('request_left_downloader'))
+        signals.send('request_left_downloader', { request, spider });
+    }
+  }
+  #handler(url) {
+    const scheme = url.slice(0, url.indexOf(':') + 1);
+    const known = this.#handlers.get(scheme);
+    if (known) return known;
+    const handlerClass = this.#handlerClasses.get(scheme);
+    if (!handlerClass) {
+      throw new UnsupportedUrlSchemeError(
+        `There is no download handler for ${scheme} URLs, asked for by ${url}.`,
+      );
+    }
+    const handler = this.#build(handlerClass);
+    this.#handlers.set(scheme, handler);
+    return handler;
+  }
+  /** http and https share one handler, and so their pools. */
+  #build(handlerClass) {
+    if (handlerClass !== HttpHandler) return buildComponents([[handlerClass, 0]], this.#crawler)[0];
+    return (this.#http ??= new HttpHandler(this.#crawler));
+  }
+}
+function checked(result) {
+  if (result instanceof Response) return result;
+  throw new UsageError(
+    `A downloader middleware returned ${typeof result}. processResponse must return a Response or a Request, processRequest also nothing.`,
+  );
+}
+//# sourceMappingURL=downloader.js.map

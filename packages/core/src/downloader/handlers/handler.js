@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=handler.js.map

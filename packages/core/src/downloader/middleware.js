@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=middleware.js.map

@@ -1,0 +1,124 @@
+import zlib from 'node:zlib';
+/** True where this Node can decode zstd. */
+export const hasZstd = typeof zlib.createZstdDecompress === 'function';
+/** The decoded body would be larger than the limit. */
+export class TooLargeError extends Error {}
+/** Up to this many bytes are decoded at once; more would hold up the loop. */
+const syncInput = 64 * 1024;
+/** What such a body may become before it is done in the background instead. */
+const syncOutput = 1024 * 1024;
+/** The coding of a name in `Content-Encoding`, or undefined. */
+export function codingOf(name) {
+  if (name === 'gzip' || name === 'x-gzip') return 'gzip';
+  if (name === 'deflate' || name === 'x-deflate') return 'deflate';
+  if (name === 'br') return 'br';
+  return name === 'zstd' && hasZstd ? 'zstd' : undefined;
+}
+/**
+ * Undoes `codings`, the outermost first. A body that is not encoded, whatever its header says, stays as it is.
+ *
+ * @param limit - Bytes that any layer may have; 0 means any number.
+ * @returns A promise only for bodies that take long.
+ * @throws TooLargeError beyond the limit.
+ */
+export function decode(body, codings, limit) {
+  let current = body;
+  for (let i = 0; i < codings.length; i++) {
+    const done = decodeNow(current, codings[i], limit);
+    if (done === undefined) return decodeRest(current, codings.slice(i), limit);
+    current = done;
+  }
+  return { body: current, isTruncated: false };
+}
+async function decodeRest(body, codings, limit) {
+  let current = body;
+  let isTruncated = false;
+  for (const coding of codings) {
+    const done = await decodeLater(current, coding, limit);
+    current = done.body;
+    isTruncated ||= done.isTruncated;
+  }
+  return { body: current, isTruncated };
+}
+/** Undefined where it takes long or goes wrong. */
+function decodeNow(body, coding, limit) {
+  const format = formatOf(body, coding);
+  if (format === undefined) return body;
+  if (body.length > syncInput) return undefined;
+  const maxOutputLength = limit ? Math.min(limit, syncOutput) : syncOutput;
+  try {
+    return formats[format].now(body, { maxOutputLength, chunkSize: 64 * 1024 });
+  } catch (error) {
+    if (isTooLarge(error) && limit && limit <= syncOutput) throw new TooLargeError();
+    return undefined;
+  }
+}
+function decodeLater(body, coding, limit) {
+  const format = formatOf(body, coding);
+  if (format === undefined) return Promise.resolve({ body, isTruncated: false });
+  return new Promise((resolve, reject) => {
+    const chunks = [];
+    let bytes = 0;
+    const stream = formats[format].stream({ chunkSize: 64 * 1024 });
+    stream.on('data', (chunk) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (limit && bytes > limit) {
+        chunks.length = 0;
+        stream.destroy(new TooLargeError());
+      }
+    });
+    stream.on('end', () => resolve({ body: Buffer.concat(chunks, bytes), isTruncated: false }));
+    stream.on('error', (error) => {
+      if (error instanceof TooLargeError) reject(error);
+      // Without a word of output it was never encoded.
+      else if (bytes === 0)
+        resolve({
+          body: looksEncoded(body, coding) ? Buffer.alloc(0) : body,
+          isTruncated: looksEncoded(body, coding),
+        });
+      else resolve({ body: Buffer.concat(chunks, bytes), isTruncated: true });
+    });
+    // The last bytes that did come are wanted even if the end is missing.
+    stream.write(body);
+    stream.flush(() => stream.end());
+  });
+}
+const formats = {
+  gzip: { now: (body, options) => zlib.gunzipSync(body, options), stream: zlib.createGunzip },
+  zlib: { now: (body, options) => zlib.inflateSync(body, options), stream: zlib.createInflate },
+  raw: {
+    now: (body, options) => zlib.inflateRawSync(body, options),
+    stream: zlib.createInflateRaw,
+  },
+  br: {
+    now: (body, options) => zlib.brotliDecompressSync(body, options),
+    stream: zlib.createBrotliDecompress,
+  },
+  zstd: {
+    now: (body, options) => zlib.zstdDecompressSync(body, options),
+    stream: (options) => zlib.createZstdDecompress(options),
+  },
+};
+/** What the body really is, by its first bytes; undefined where it is plain. */
+function formatOf(body, coding) {
+  if (body.length === 0) return undefined;
+  if (coding === 'deflate') {
+    // The standard says zlib, some servers send what is inside it (RFC 9110 §8.4.1.2).
+    return isZlib(body) ? 'zlib' : 'raw';
+  }
+  if (coding === 'br') return 'br';
+  return looksEncoded(body, coding) ? coding : undefined;
+}
+function looksEncoded(body, coding) {
+  if (coding === 'gzip') return body[0] === 0x1f && body[1] === 0x8b;
+  if (coding === 'zstd') return body.length >= 4 && body.readUInt32LE(0) === 0xfd2fb528;
+  return coding === 'deflate' && isZlib(body);
+}
+function isZlib(body) {
+  return body.length > 1 && (body[0] & 0x0f) === 8 && ((body[0] << 8) | body[1]) % 31 === 0;
+}
+function isTooLarge(error) {
+  return error.code === 'ERR_BUFFER_TOO_LARGE';
+}
+//# sourceMappingURL=content-coding.js.map

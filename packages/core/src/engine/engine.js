@@ -1,0 +1,353 @@
+import { Downloader } from '../downloader/downloader.js';
+import {
+  CloseSpider,
+  DontCloseSpider,
+  DownloadCancelledError,
+  IgnoreRequest,
+  toError,
+  UsageError,
+} from '../errors.js';
+import { Request } from '../http/request.js';
+import { ItemPipelines } from '../pipeline/item-pipeline.js';
+import { FingerprintDupeFilter, NoDupeFilter } from '../scheduler/dupe-filter.js';
+import { JobScheduler } from '../scheduler/job-scheduler.js';
+import { MemoryScheduler } from '../scheduler/scheduler.js';
+import { Scraper } from '../scraper/scraper.js';
+import { checkJson } from './check-json.js';
+import { StartLoop } from './start-loop.js';
+/** Milliseconds after which an idle spider that asked to stay open is asked again. */
+const idleInterval = 5000;
+/** The heart of a crawl: one loop that wakes on events, and the life of each request. */
+export class Engine {
+  downloader;
+  scraper;
+  pipelines;
+  scheduler;
+  /** Exact caps: the engine lets no item and no response beyond them pass. 0 or absent means none. */
+  limits = {};
+  #crawler;
+  #start;
+  #concurrency;
+  #maxActiveBytes;
+  /** Requests between the scheduler and the end of the downloader. */
+  #downloading = new Set();
+  /** Requests between the downloader and the end of their last item. */
+  #scraping = new Set();
+  #names = new Map();
+  #sideDownloads = 0;
+  #pages = 0;
+  #isWoken = false;
+  #isAsking = false;
+  #isPaused = false;
+  #isCut = false;
+  #isClosing = false;
+  #reason = 'finished';
+  #dueTimer;
+  #idleTimer;
+  #ended = Promise.withResolvers();
+  constructor(crawler) {
+    this.#crawler = crawler;
+    const { settings, components } = crawler;
+    this.#concurrency = settings.get('CONCURRENT_REQUESTS') || Infinity;
+    this.#maxActiveBytes = settings.get('SCRAPER_SLOT_MAX_ACTIVE_SIZE') || Infinity;
+    const common = {
+      order: settings.get('SCHEDULER_MEMORY_QUEUE'),
+      slots: crawler.slots,
+      stats: crawler.stats,
+      onReady: () => this.#wake(),
+    };
+    this.scheduler = crawler.job
+      ? new JobScheduler({
+          ...common,
+          job: crawler.job,
+          log: crawler.log,
+          beforeCommit: () => crawler.saveJob(),
+          onError: (error) => this.#schedulerFailed(toError(error)),
+        })
+      : new MemoryScheduler({ ...common, dupeFilter: dupeFilterOf(crawler) });
+    this.downloader = new Downloader(crawler, components.downloaderMiddlewares);
+    this.pipelines = new ItemPipelines(crawler, components.pipelines);
+    this.scraper = new Scraper(crawler, this, this.pipelines, components.spiderMiddlewares);
+    this.#start = new StartLoop(crawler, this);
+  }
+  get isCut() {
+    return this.#isCut;
+  }
+  get isClosing() {
+    return this.#isClosing;
+  }
+  get isPaused() {
+    return this.#isPaused;
+  }
+  get reason() {
+    return this.#reason;
+  }
+  /** Requests under way: downloading or being scraped. */
+  get inFlight() {
+    return this.#downloading.size + this.#scraping.size;
+  }
+  /** True if `start()` may be asked for more. */
+  get wantsMore() {
+    return (
+      !this.#isPaused && this.scheduler.pending < this.#crawler.settings.get('START_QUEUE_SIZE')
+    );
+  }
+  /** Runs the loop until the spider is closed; the pipelines are open, `spider_opened` is sent. */
+  async run() {
+    this.#start.begin();
+    this.#wake();
+    await this.#ended.promise;
+    clearTimeout(this.#dueTimer);
+    clearTimeout(this.#idleTimer);
+    await this.downloader.close();
+  }
+  /** The life of one request, from the scheduler to its last item. */
+  async #process(request) {
+    let outcome;
+    try {
+      outcome = await this.downloader.fetch(request);
+    } catch (thrown) {
+      outcome = toError(thrown);
+    }
+    this.#downloading.delete(request);
+    if (this.#isClosing && (this.#isCut || outcome instanceof DownloadCancelledError)) {
+      await this.scheduler.release(request);
+    } else if (outcome instanceof Request) {
+      await this.#reschedule(outcome);
+      await this.scheduler.done(request);
+    } else {
+      if (!(outcome instanceof Error)) this.#received(outcome, request);
+      if (outcome instanceof IgnoreRequest)
+        this.#crawler.dropped(request, outcome.dropCause, outcome.message);
+      this.#scraping.add(request);
+      this.#wake();
+      const result = await this.scraper.scrape(outcome, request);
+      this.#scraping.delete(request);
+      await this.#settle(request, result);
+    }
+    this.#wake();
+  }
+  async #settle(request, result) {
+    if (result === 'stopped') return this.scheduler.release(request);
+    // A drop was counted where it happened.
+    if (result !== 'dropped') this.#crawler.stats.inc(`account/${result}`);
+    await this.scheduler.done(request);
+  }
+  #received(response, request) {
+    this.#pages++;
+    const { signals, spider, log, logFormatter } = this.#crawler;
+    if (log.isEnabled('DEBUG')) logFormatter.log(log, logFormatter.crawled(request, response));
+    if (signals.has('response_received'))
+      signals.send('response_received', { response, request, spider });
+  }
+  /**
+   * Puts a request in the scheduler.
+   *
+   * @returns False if it was dropped, which `request_dropped` tells.
+   * @throws UsageError when its callback is no method of the spider, or its meta is no JSON.
+   */
+  schedule(request) {
+    request.callback = this.#methodName(request.callback);
+    request.errback = this.#methodName(request.errback);
+    checkJson(request.meta, 'meta', request);
+    checkJson(request.cbKwargs, 'cbKwargs', request);
+    this.#crawler.stats.inc('account/scheduled');
+    return this.#enqueue(request);
+  }
+  /** A redirect or a retry: the same request once more. */
+  #reschedule(request) {
+    return this.#enqueue(request);
+  }
+  #enqueue(request) {
+    const { signals, spider } = this.#crawler;
+    if (signals.has('request_scheduled')) {
+      for (const result of signals.send('request_scheduled', { request, spider })) {
+        if (result instanceof IgnoreRequest) {
+          this.#crawler.dropped(request, result.dropCause, result.message);
+          return false;
+        }
+      }
+    }
+    const accepted = this.scheduler.enqueue(request);
+    if (accepted instanceof Promise) return accepted.then((did) => this.#enqueued(request, did));
+    return this.#enqueued(request, accepted);
+  }
+  #enqueued(request, accepted) {
+    if (!accepted) this.#crawler.dropped(request, 'duplicate');
+    else this.#wake();
+    return accepted;
+  }
+  /** Requests are kept by the name of the method: a queue on disk can hold it, and nothing else can be called. */
+  #methodName(ref) {
+    if (ref === undefined || typeof ref === 'string') return ref;
+    let name = this.#names.get(ref);
+    if (name === undefined) {
+      const { spider } = this.#crawler;
+      if (spider[ref.name] !== ref) {
+        throw new UsageError(
+          `The callback ${ref.name || '(anonymous)'} is not a method of spider ${spider.name}. Requests are stored by method name: pass a method (this.parseAuthor) and what it needs in cbKwargs.`,
+        );
+      }
+      name = ref.name;
+      this.#names.set(ref, name);
+    }
+    return name;
+  }
+  /**
+   * Fetches a page past the scheduler: through the downloader middlewares and the slot, redirects and retries included.
+   *
+   * @throws DownloadError where no response came.
+   */
+  async download(request) {
+    this.#sideDownloads++;
+    try {
+      let next = request;
+      for (;;) {
+        const outcome = await this.downloader.fetch(next);
+        if (!(outcome instanceof Request)) return outcome;
+        next = outcome;
+        const wait = (next.notBefore ?? 0) - Date.now();
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        if (this.#isClosing) throw new DownloadCancelledError('The crawl is stopping.');
+      }
+    } finally {
+      this.#sideDownloads--;
+      this.#wake();
+    }
+  }
+  pause() {
+    this.#isPaused = true;
+  }
+  unpause() {
+    this.#isPaused = false;
+    this.#wake();
+  }
+  /**
+   * Closes the spider. `graceful` finishes what is on the wire and its callbacks; `fast` breaks transfers off and
+   * takes no more output. Both give the rest back to the scheduler. A second call can only make it faster.
+   */
+  closeSpider(reason = 'cancelled', mode = 'graceful') {
+    if (!this.#isClosing) {
+      this.#isClosing = true;
+      this.#reason = reason;
+      this.#crawler.log.info(`Closing spider (${reason})`);
+      this.downloader.cancelWaiting();
+      this.#start.stop();
+    }
+    if (mode === 'fast' && !this.#isCut) {
+      this.#isCut = true;
+      this.downloader.abort();
+    }
+    this.#wake();
+  }
+  /** Something has changed: looks for work in the next microtask, once. */
+  #wake() {
+    if (this.#isWoken) return;
+    this.#isWoken = true;
+    queueMicrotask(() => {
+      this.#isWoken = false;
+      this.#pump();
+    });
+  }
+  /** @internal */
+  wake() {
+    this.#wake();
+  }
+  #pump() {
+    if (this.#isClosing) {
+      if (this.inFlight === 0 && !this.#isAsking && this.#start.isSettled) this.#ended.resolve();
+      return;
+    }
+    if (this.#isPaused || this.#isAsking) return;
+    while (this.#mayDispatch()) {
+      const next = this.scheduler.next(this.#crawler.slots);
+      if (next instanceof Promise) {
+        this.#isAsking = true;
+        void next.then(
+          (request) => {
+            this.#isAsking = false;
+            if (request) this.#dispatch(request);
+            else this.#ranDry();
+            if (request) this.#wake();
+          },
+          (error) => {
+            this.#isAsking = false;
+            this.#schedulerFailed(toError(error));
+          },
+        );
+        return;
+      }
+      if (next === undefined) {
+        this.#ranDry();
+        break;
+      }
+      this.#dispatch(next);
+    }
+    if (this.wantsMore) this.#start.more();
+    this.#armDue();
+    if (this.#isIdle) this.#idle();
+  }
+  #schedulerFailed(error) {
+    this.#crawler.fail(error);
+    this.#crawler.log.error(`The scheduler failed: ${error.message}`, { error });
+    this.closeSpider('scheduler_error', 'fast');
+  }
+  #mayDispatch() {
+    const { pages } = this.limits;
+    return (
+      this.#downloading.size < this.#concurrency &&
+      this.scraper.activeBytes < this.#maxActiveBytes &&
+      !(pages && this.#pages + this.#downloading.size >= pages) &&
+      !this.#isClosing
+    );
+  }
+  #dispatch(request) {
+    const { slots } = this.#crawler;
+    this.#downloading.add(request);
+    this.downloader.expect(request, slots.get(slots.keyOf(request)));
+    void this.#process(request);
+  }
+  #ranDry() {
+    const { signals } = this.#crawler;
+    if (signals.has('scheduler_empty')) signals.send('scheduler_empty', {});
+  }
+  /** Wakes when the next request that waits for its time is due. */
+  #armDue() {
+    const { nextDue } = this.scheduler;
+    clearTimeout(this.#dueTimer);
+    this.#dueTimer = undefined;
+    if (nextDue === undefined) return;
+    const wait = Math.min(Math.max(nextDue - Date.now() + 1, 1), 2 ** 31 - 1);
+    this.#dueTimer = setTimeout(() => this.#wake(), wait);
+  }
+  get #isIdle() {
+    return (
+      this.#start.isSettled &&
+      this.scheduler.pending === 0 &&
+      this.scheduler.leased === 0 &&
+      this.inFlight === 0 &&
+      this.#sideDownloads === 0 &&
+      !this.#isClosing
+    );
+  }
+  #idle() {
+    const { signals, spider } = this.#crawler;
+    const results = signals.send('spider_idle', { spider });
+    if (results.some((result) => result instanceof DontCloseSpider)) {
+      this.#idleTimer ??= setTimeout(() => {
+        this.#idleTimer = undefined;
+        this.#wake();
+      }, idleInterval);
+      return;
+    }
+    if (!this.#isIdle) return;
+    const close = results.find((result) => result instanceof CloseSpider);
+    this.closeSpider(close?.reason ?? (this.#start.hasFailed ? 'start_error' : 'finished'));
+  }
+}
+function dupeFilterOf(crawler) {
+  const custom = crawler.components.dupeFilter;
+  if (custom === null) return new NoDupeFilter();
+  return custom ?? new FingerprintDupeFilter();
+}
+//# sourceMappingURL=engine.js.map

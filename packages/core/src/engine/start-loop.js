@@ -1,0 +1,101 @@
+import { CloseSpider, toError, UsageError } from '../errors.js';
+import { Request } from '../http/request.js';
+/** Takes what `start()` yields as the crawl has room for it. */
+export class StartLoop {
+  #crawler;
+  #engine;
+  #iterator;
+  #hasRoom;
+  #isStopped = false;
+  #isSettled = false;
+  #hasFailed = false;
+  constructor(crawler, engine) {
+    this.#crawler = crawler;
+    this.#engine = engine;
+  }
+  /** True when there is nothing more to come and everything that came is handed on. */
+  get isSettled() {
+    return this.#isSettled;
+  }
+  get hasFailed() {
+    return this.#hasFailed;
+  }
+  begin() {
+    void this.#run();
+  }
+  /** The engine has room. */
+  more() {
+    this.#hasRoom?.();
+  }
+  stop() {
+    this.#isStopped = true;
+    this.#hasRoom?.();
+    // A start() that waits for something is not waited for.
+    void this.#iterator?.return?.().catch(() => {});
+    this.#isSettled = true;
+  }
+  async #run() {
+    try {
+      this.#iterator = this.#open();
+      for (;;) {
+        if (!this.#engine.wantsMore) {
+          await new Promise((resolve) => {
+            this.#hasRoom = resolve;
+          });
+          this.#hasRoom = undefined;
+        }
+        if (this.#isStopped) return;
+        const { done, value } = await this.#iterator.next();
+        if (done || this.#isStopped) break;
+        // The loop gets its turn between two of them.
+        await this.#engine.scraper.take(asStart(value), null);
+      }
+    } catch (thrown) {
+      this.#failed(toError(thrown));
+    } finally {
+      this.#isSettled = true;
+      this.#engine.wake();
+    }
+  }
+  #open() {
+    const { spider } = this.#crawler;
+    if (spider.startUrl !== undefined && spider.startUrls.length === 0) {
+      throw new UsageError(
+        `Spider ${spider.name} sets startUrl. The field is startUrls, a list: readonly startUrls = ['https://…'].`,
+      );
+    }
+    const start = spider.start();
+    if (
+      typeof start !== 'object' ||
+      start === null ||
+      !(Symbol.asyncIterator in start || Symbol.iterator in start)
+    ) {
+      throw new UsageError(
+        `start() of spider ${spider.name} must yield requests: write async *start() { yield new Request(…) }.`,
+      );
+    }
+    let output = each(start);
+    for (const middleware of this.#engine.scraper.middlewares.toReversed()) {
+      if (middleware.processStart) output = middleware.processStart(output);
+    }
+    return output[Symbol.asyncIterator]();
+  }
+  #failed(error) {
+    if (error instanceof CloseSpider) {
+      this.#engine.closeSpider(error.reason);
+      return;
+    }
+    this.#hasFailed = true;
+    this.#crawler.fail(error);
+    this.#engine.scraper.reportError(error, null, null);
+  }
+}
+async function* each(start) {
+  yield* start;
+}
+/** Start requests are marked, so that the scheduler keeps them in their own order. */
+function asStart(value) {
+  if (value instanceof Request) value.meta.isStartRequest = true;
+  return value;
+}
+//# sourceMappingURL=start-loop.js.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=extension.js.map

@@ -1,0 +1,164 @@
+import { LycosaError, NotConfigured, UsageError } from '../errors.js';
+import { feedOptions } from './feed-options.js';
+import { FeedSlot } from './feed-slot.js';
+import { Feed } from './feed.js';
+import { createStorage } from './storages/create-storage.js';
+import { expandFeedUri, feedBatchTime, feedTime } from './uri.js';
+/** Writes every scraped item to the feeds of `FEEDS` and of `-o` and `-O`. */
+export class FeedExport {
+  /** @throws SettingsError, UsageError for feeds that cannot be. */
+  static fromCrawler(crawler) {
+    const options = feedOptions(crawler.settings);
+    if (options.length === 0) throw new NotConfigured();
+    return new FeedExport(crawler, options);
+  }
+  #crawler;
+  #options;
+  #time = new Date();
+  /** Where each feed of this crawl goes. */
+  #locations = new Map();
+  #itemErrors = new Map();
+  #events = {
+    slot: (...args) => this.#slot(...args),
+    itemError: (...args) => this.#itemError(...args),
+    failed: (...args) => this.#failed(...args),
+    stored: (...args) => this.#stored(...args),
+    closed: (...args) => this.#closed(...args),
+    leftOut: (...args) => this.#leftOut(...args),
+  };
+  #feeds = [];
+  /** Microseconds since the epoch. */
+  #lastBatch = 0;
+  constructor(crawler, options) {
+    this.#crawler = crawler;
+    this.#options = options;
+    crawler.signals.connect('spider_opened', () => this.open());
+    crawler.signals.connect('item_scraped', ({ item }) => this.#add(item));
+    crawler.signals.connect('spider_closed', () => this.close(), { phase: 'before' });
+  }
+  /** Opens all feeds. If one cannot be opened, the crawl ends before its first request and no file is changed. */
+  async open() {
+    const feeds = this.#options.map((options) => new Feed(options, this.#events));
+    // One after the other, so that of two feeds in one file it is always the second that is refused.
+    for (const feed of feeds) await feed.open();
+    if (!feeds.some((feed) => feed.isFailed)) {
+      this.#feeds = feeds;
+      return;
+    }
+    for (const feed of feeds) await feed.cancel();
+    this.#crawler.engine?.closeSpider('feed_error', 'fast');
+  }
+  /** Waits until every item so far is in its files. */
+  async flush() {
+    for (const feed of this.#feeds) await feed.flush();
+  }
+  /** Stores all feeds. Those of a job that is not finished stay parts, and the next run goes on with them. */
+  async close() {
+    const { signals, log, stats, settings } = this.#crawler;
+    const feeds = this.#feeds;
+    this.#feeds = [];
+    const isUnfinished =
+      Boolean(settings.get('JOBDIR')) && Number(stats.get('account/left') ?? 0) > 0;
+    await Promise.all(feeds.map((feed) => (isUnfinished ? feed.pause() : feed.close())));
+    for (const [{ uri }, count] of this.#itemErrors) {
+      if (count > 1) log.error(`${count} items in all could not be written to the feed ${uri}`);
+    }
+    await signals.sendAwaited('feed_exporter_closed', {});
+  }
+  #slot(options, batchId, onError) {
+    const { settings, root } = this.#crawler;
+    const { format, storeEmpty, postprocessing, exporterOptions } = options;
+    const exporter = new options.exporterClass(exporterOptions);
+    const tempdir = settings.get('FEED_TEMPDIR');
+    const uri = this.#expand(options, batchId);
+    const storage = createStorage(uri, options, {
+      root,
+      resume: Boolean(settings.get('JOBDIR')),
+      mayRewrite: exporter.mayRewrite === true || postprocessing.length > 0,
+      ...(tempdir && { tempdir }),
+    });
+    const other = this.#locations.get(storage.location);
+    if (other) {
+      const names =
+        other === options
+          ? `Two batches of the feed ${options.uri} go`
+          : `The feeds ${other.uri} and ${options.uri} both go`;
+      throw new UsageError(`${names} to ${storage.location}. Give each its own name.`);
+    }
+    this.#locations.set(storage.location, options);
+    const encoding = exporterOptions.encoding ?? 'utf-8';
+    return new FeedSlot({
+      uri,
+      format,
+      batchId,
+      storeEmpty,
+      encoding,
+      postprocessing,
+      exporter,
+      storage,
+      onError,
+    });
+  }
+  #itemError(options, error) {
+    const count = (this.#itemErrors.get(options) ?? 0) + 1;
+    this.#itemErrors.set(options, count);
+    this.#crawler.stats.inc('feedexport/item_error_count');
+    // The rest are most likely the same mistake; their number is told at the end.
+    this.#crawler.log[count === 1 ? 'error' : 'debug'](
+      `An item could not be written to the feed ${options.uri}: ${error.message}`,
+      { error },
+    );
+  }
+  #failed({ uri }, slot, doing, cause) {
+    const { stats, log } = this.#crawler;
+    const error = new LycosaError(
+      'ERR_FEED',
+      `The feed ${slot?.storage.location ?? uri} could not be ${doing}: ${cause.message}`,
+      { cause },
+    );
+    if (slot) stats.inc(`feedexport/failed_count/${slot.storage.name}`);
+    log.error(error.message, { error });
+    this.#crawler.fail(error);
+  }
+  #stored({ storage, itemCount, format }) {
+    this.#crawler.stats.inc(`feedexport/success_count/${storage.name}`);
+    this.#crawler.log.info(`Stored ${itemCount} items (${format}) in ${storage.location}`);
+  }
+  async #closed(slot) {
+    await this.#crawler.signals.sendAwaited('feed_slot_closed', { slot });
+  }
+  #leftOut({ uri }, names) {
+    this.#crawler.log.warn(
+      `The feed ${uri} left out fields of items that its fields do not name: ${[...names].join(', ')}`,
+    );
+  }
+  #add(item) {
+    let waits;
+    for (const feed of this.#feeds) {
+      const wait = feed.add(item);
+      if (wait) (waits ??= []).push(wait);
+    }
+    return waits && Promise.all(waits);
+  }
+  #expand({ uri, uriParams }, batchId) {
+    const { spider } = this.#crawler;
+    // Two batches never have the same time.
+    this.#lastBatch = Math.max(Date.now() * 1000, this.#lastBatch + 1);
+    const own = {
+      time: feedTime(this.#time),
+      batch_time: feedBatchTime(this.#lastBatch),
+      batch_id: batchId,
+      name: spider.name,
+    };
+    const params = uriParams ? uriParams({ ...own }, spider) : own;
+    // Any attribute of the spider may be named, whatever its class.
+    const attributes = spider;
+    return expandFeedUri(uri, (name) => {
+      if (Object.hasOwn(params, name)) return params[name];
+      const attribute =
+        name in attributes && !(name in Object.prototype) ? attributes[name] : undefined;
+      return attribute ?? (Object.hasOwn(spider.args, name) ? spider.args[name] : undefined);
+    });
+  }
+}
+//# sourceMappingURL=feed-export.js.map

@@ -1,0 +1,153 @@
+import { toError } from '../errors.js';
+import { compressPass } from './compression.js';
+/** Characters that make a write worth while. */
+const CHUNK = 1 << 16;
+/** Characters that may wait before items do. */
+const LIMIT = 1 << 20;
+/** The longest that a record waits to be written. */
+const FLUSH_MS = 1000;
+/** One file of a feed, from its opening to its name: gathers records and writes them in large chunks, behind the crawl's back. */
+export class FeedSlot {
+  uri;
+  format;
+  /** From 1. */
+  batchId;
+  storage;
+  /** Items written. */
+  itemCount = 0;
+  #init;
+  #exporter;
+  #text = '';
+  #writing;
+  #timer;
+  #error;
+  /** It had records before this crawl. */
+  #isContinued = false;
+  constructor(init) {
+    this.#init = init;
+    this.#exporter = init.exporter;
+    this.uri = init.uri;
+    this.format = init.format;
+    this.batchId = init.batchId;
+    this.storage = init.storage;
+  }
+  /** Fields that `fields` leaves out, seen so far. */
+  get leftOut() {
+    return this.#exporter.leftOut ?? new Set();
+  }
+  /** Why it does not write any more. */
+  get error() {
+    return this.#error;
+  }
+  async open() {
+    const kept = await this.storage.open();
+    if (kept) {
+      if (!this.#exporter.resume)
+        throw new Error(
+          `A file of format ${this.format} cannot be continued. Replace it with -O (overwrite: true).`,
+        );
+      this.#isContinued = kept.records > 0;
+      this.#text = this.#exporter.resume(kept);
+    } else {
+      this.#text = this.#exporter.start();
+    }
+  }
+  /**
+   * Takes an item.
+   *
+   * @returns A promise only where the disk cannot keep up.
+   * @throws Error if the item cannot be serialised.
+   */
+  add(item) {
+    if (this.#error) return undefined;
+    this.#text += this.#exporter.item(item);
+    this.itemCount++;
+    if (this.#text.length < CHUNK) {
+      this.#writeSoon();
+      return undefined;
+    }
+    this.#write(CHUNK);
+    return this.#text.length > LIMIT ? this.#writing : undefined;
+  }
+  /**
+   * Writes the rest and gives the file its name.
+   *
+   * @returns What became of it. An earlier failure has been reported already.
+   * @throws Error if this fails now.
+   */
+  async close() {
+    try {
+      return await this.#close();
+    } catch (thrown) {
+      this.#error ??= toError(thrown);
+      await this.storage.abandon(false).catch(() => {});
+      throw thrown;
+    }
+  }
+  /** Waits until everything taken so far is in the file. */
+  async flush() {
+    while (!this.#error && (this.#writing || this.#text !== '')) {
+      this.#write(1);
+      await this.#writing;
+    }
+  }
+  /** Writes the rest and leaves the part for the next run of the job. */
+  async pause() {
+    await this.flush();
+    clearTimeout(this.#timer);
+    await this.storage.abandon(this.itemCount === 0 && !this.#isContinued);
+  }
+  /** Gives up a feed that has been opened but not used. */
+  async cancel() {
+    this.#text = '';
+    clearTimeout(this.#timer);
+    await this.storage.abandon(!this.#isContinued);
+  }
+  async #close() {
+    if (!this.#error && this.itemCount === 0 && !this.#isContinued && !this.#init.storeEmpty) {
+      await this.cancel();
+      return 'empty';
+    }
+    this.#text += this.#error ? '' : this.#exporter.finish();
+    await this.#writing;
+    this.#write(1);
+    await this.#writing;
+    if (this.#error) {
+      await this.storage.abandon(false);
+      return 'failed';
+    }
+    const passes = this.#init.postprocessing.map(compressPass);
+    const rewrite = this.#exporter.rewrite?.();
+    if (rewrite) passes.unshift(rewrite);
+    if (passes.length > 0) await this.storage.rewrite(passes);
+    await this.storage.store();
+    return 'stored';
+  }
+  /** Starts to write, unless it does already, and goes on while there are `least` characters. */
+  #write(least) {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#text === '') return;
+    this.#writing ??= this.#writeAll(least).finally(() => {
+      this.#writing = undefined;
+      if (this.#text !== '') this.#writeSoon();
+    });
+  }
+  #writeSoon() {
+    this.#timer ??= setTimeout(() => this.#write(1), FLUSH_MS).unref();
+  }
+  async #writeAll(least) {
+    try {
+      while (this.#text.length >= least && !this.#error) {
+        const text = this.#text;
+        this.#text = '';
+        await this.storage.write(Buffer.from(text, this.#init.encoding));
+      }
+    } catch (thrown) {
+      this.#error = toError(thrown);
+      this.#text = '';
+      this.#init.onError(this.#error);
+    }
+  }
+}
+//# sourceMappingURL=feed-slot.js.map

@@ -1,0 +1,181 @@
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, mkdir, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { UsageError } from '../../errors.js';
+import { readPlain } from '../compression.js';
+import { scanRecords } from '../records.js';
+/** Formats that can be written on after their end. */
+const APPENDABLE = new Set(['jsonlines', 'jsonl', 'jl', 'csv']);
+/** Parts that this process writes to: two crawls in one file would destroy each other's records. */
+const openParts = new Set();
+/**
+ * A local file. It is written as `<path>.part`, and gets its name when it is complete; what fails or is killed leaves
+ * the part, of which every write was whole records.
+ */
+export class FileFeedStorage {
+  name = 'FileFeedStorage';
+  location;
+  #options;
+  #path;
+  #handle;
+  #bytes = 0;
+  #isMine = false;
+  /** Records that no other file has. */
+  #hasLeftover = false;
+  constructor(path, options) {
+    this.location = path;
+    this.#path = path;
+    this.#options = options;
+  }
+  /** The file while it is written. */
+  get part() {
+    return `${this.#path}.part`;
+  }
+  async open() {
+    const old = await stat(this.#path).catch(ifMissing);
+    if (old?.isDirectory()) throw new UsageError(`It is a folder. Name a file in it.`);
+    if (old && !old.isFile())
+      throw new UsageError(`It is no regular file. Use - for standard output.`);
+    // The file a link points to is replaced, not the link.
+    if (old) this.#path = await realpath(this.#path);
+    await mkdir(dirname(this.#path), { recursive: true });
+    if (openParts.has(this.part)) {
+      throw new UsageError(
+        `Another crawl of this process writes to it. Give each its own file, as in %(name)s.jsonl.`,
+      );
+    }
+    openParts.add(this.part);
+    this.#isMine = true;
+    try {
+      return await this.#open(old !== undefined && old.size > 0);
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
+  }
+  async write(chunk) {
+    const handle = this.#handle;
+    try {
+      for (let done = 0; done < chunk.length;) {
+        const { bytesWritten } = await handle.write(
+          chunk,
+          done,
+          chunk.length - done,
+          this.#bytes + done,
+        );
+        done += bytesWritten;
+      }
+    } catch (error) {
+      // A full disk may have taken half of a record.
+      await handle.truncate(this.#bytes).catch(() => {});
+      throw error;
+    }
+    this.#bytes += chunk.length;
+  }
+  async rewrite(passes) {
+    let bytes = createReadStream(this.part, { highWaterMark: 1 << 18 });
+    for (const pass of passes) bytes = pass(bytes);
+    const second = `${this.part}2`;
+    try {
+      await pipeline(Readable.from(bytes), createWriteStream(second, { flush: true }));
+      await rename(second, this.part);
+    } catch (error) {
+      await rm(second, { force: true });
+      throw error;
+    }
+    await this.#handle?.close();
+    this.#handle = await open(this.part, 'r+');
+  }
+  async store() {
+    await this.#handle.datasync();
+    const mine = await this.#handle.stat();
+    const there = await stat(this.part);
+    if (mine.ino !== there.ino)
+      throw new Error(
+        `${this.part} was replaced while it was written: another crawl uses the same file.`,
+      );
+    await rename(this.part, this.#path);
+    await this.#close();
+  }
+  async abandon(isEmpty) {
+    const hadOpened = this.#handle !== undefined;
+    await this.#close();
+    if (isEmpty && hadOpened && !this.#hasLeftover) await unlink(this.part).catch(ifMissing);
+  }
+  async #open(hasOld) {
+    const { append = false, resume = false, format, postprocessing = [] } = this.#options;
+    const leftover = await stat(this.part).catch(ifMissing);
+    if (leftover && leftover.size > 0 && (append || resume)) {
+      if (append && hasOld && !(await this.#continues(postprocessing))) {
+        throw new UsageError(
+          `${this.part} has records of a crawl that did not end and that replaced the file. Keep them with: lycosa feed repair ${this.part}. Or delete it.`,
+        );
+      }
+      this.#hasLeftover = true;
+      return this.#keep(false);
+    }
+    if (append && hasOld) {
+      if (!APPENDABLE.has(format)) {
+        throw new UsageError(
+          `It exists, and nothing can be appended to a file of format ${format}. Replace it with -O (overwrite: true), or use jsonl.`,
+        );
+      }
+      if (postprocessing.length > 0)
+        await pipeline(
+          Readable.from(readPlain(this.#path, postprocessing)),
+          createWriteStream(this.part),
+        );
+      else await copyFile(this.#path, this.part, constants.COPYFILE_FICLONE);
+      return this.#keep(true);
+    }
+    this.#handle = await open(this.part, 'w');
+    return undefined;
+  }
+  /** Opens the part at the end of its last whole record. `isWhole`: it is a finished file, of which nothing is cut off. */
+  async #keep(isWhole) {
+    const kept = await scanRecords(this.part, this.#options.format, {
+      isWhole,
+      delimiter: this.#options.delimiter,
+      encoding: this.#options.encoding,
+    });
+    this.#handle = await open(this.part, 'r+');
+    await this.#handle.truncate(kept.end);
+    this.#bytes = kept.end;
+    if (kept.needsLineEnd) await this.write(Buffer.from('\n'));
+    return kept.end > 0 ? kept : undefined;
+  }
+  /** Whether the part begins with all of the file, as one does that was opened to append. */
+  async #continues(postprocessing) {
+    const part = await open(this.part);
+    try {
+      let at = 0;
+      for await (const chunk of readPlain(this.#path, postprocessing)) {
+        const { buffer, bytesRead } = await part.read(
+          Buffer.alloc(chunk.length),
+          0,
+          chunk.length,
+          at,
+        );
+        if (bytesRead < chunk.length || Buffer.compare(buffer, chunk) !== 0) return false;
+        at += chunk.length;
+      }
+      return true;
+    } finally {
+      await part.close();
+    }
+  }
+  async #close() {
+    if (this.#isMine) openParts.delete(this.part);
+    this.#isMine = false;
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+}
+function ifMissing(error) {
+  if (error.code !== 'ENOENT') throw error;
+}
+//# sourceMappingURL=file.js.map

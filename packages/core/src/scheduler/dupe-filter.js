@@ -1,0 +1,90 @@
+import { fingerprint } from '../http/fingerprint.js';
+import { detach } from '../http/url.js';
+/** How many exact URLs are remembered to save the fingerprint of a link that stands on every page. */
+const recentUrls = 20_000;
+/** Exact: remembers a 16-byte fingerprint of each request. */
+export class FingerprintDupeFilter {
+  #seen = new FingerprintSet();
+  #recent = new Set();
+  #older = new Set();
+  get size() {
+    return this.#seen.size;
+  }
+  requestSeen(request) {
+    const { url } = request;
+    const plain = request.method === 'GET' && request.body === undefined;
+    if (plain && (this.#recent.has(url) || this.#older.has(url))) return true;
+    if (plain) {
+      if (this.#recent.size >= recentUrls) {
+        this.#older = this.#recent;
+        this.#recent = new Set();
+      }
+      this.#recent.add(detach(url));
+    }
+    return !this.#seen.add(fingerprint(request));
+  }
+}
+/** Sees nothing: every request passes. */
+export class NoDupeFilter {
+  size = 0;
+  requestSeen() {
+    return false;
+  }
+}
+const shards = 64;
+const words = 4;
+/**
+ * A set of 16-byte keys in flat memory: 19 to 28 bytes a key, where a Set of strings takes over 100.
+ * Open addressing; cut into shards so that growing never copies the whole.
+ */
+export class FingerprintSet {
+  #tables = Array.from({ length: shards }, () => new Uint32Array(16 * words));
+  #sizes = new Uint32Array(shards);
+  size = 0;
+  /** True if `key` was not there yet. */
+  add(key) {
+    // A word of zero marks an empty place, so the first word is never zero.
+    const a = key.readUInt32LE(0) || 1;
+    const b = key.readUInt32LE(4);
+    const c = key.readUInt32LE(8);
+    const d = key.readUInt32LE(12);
+    const shard = d & (shards - 1);
+    let table = this.#tables[shard];
+    let places = table.length / words;
+    let at = (a % places) * words;
+    while (table[at] !== 0) {
+      if (table[at] === a && table[at + 1] === b && table[at + 2] === c && table[at + 3] === d)
+        return false;
+      at += words;
+      if (at === table.length) at = 0;
+    }
+    if (this.#sizes[shard] + 1 > places * 0.85) {
+      table = this.#grow(shard);
+      places = table.length / words;
+      at = (a % places) * words;
+      while (table[at] !== 0) at = at + words === table.length ? 0 : at + words;
+    }
+    table[at] = a;
+    table[at + 1] = b;
+    table[at + 2] = c;
+    table[at + 3] = d;
+    this.#sizes[shard]++;
+    this.size++;
+    return true;
+  }
+  #grow(shard) {
+    const old = this.#tables[shard];
+    const places = Math.ceil((old.length / words) * 1.5) | 1;
+    const table = new Uint32Array(places * words);
+    for (let from = 0; from < old.length; from += words) {
+      const a = old[from];
+      if (a === 0) continue;
+      let at = (a % places) * words;
+      while (table[at] !== 0) at = at + words === table.length ? 0 : at + words;
+      table.set(old.subarray(from, from + words), at);
+    }
+    this.#tables[shard] = table;
+    return table;
+  }
+}
+//# sourceMappingURL=dupe-filter.js.map

@@ -1,0 +1,94 @@
+import { Heap } from './heap.js';
+/** One slot in the line of slots. */
+class SlotQueue {
+  key;
+  store;
+  #owner;
+  /** When it was last served: ties go to who waited longest. */
+  turn = 0;
+  isWaiting = false;
+  constructor(key, store, owner) {
+    this.key = key;
+    this.store = store;
+    this.#owner = owner;
+  }
+  slotReady() {
+    this.isWaiting = false;
+    this.#owner.ready(this);
+  }
+}
+/** Pending requests grouped by slot, so that the next one is found in O(log n) among the slots that may send. */
+export class ReadyQueue {
+  #bySlot = new Map();
+  #heap = new Heap((a, b) => b.store.top - a.store.top || a.turn - b.turn);
+  #makeStore;
+  #onReady;
+  #turns = 0;
+  size = 0;
+  /** @param onReady - Called when a slot that was waited for may send again. */
+  constructor(makeStore, onReady) {
+    this.#makeStore = makeStore;
+    this.#onReady = onReady;
+  }
+  push(entry, key) {
+    let queue = this.#bySlot.get(key);
+    const before = queue?.store.top;
+    if (queue === undefined) {
+      queue = new SlotQueue(key, this.#makeStore(key), this);
+      queue.turn = ++this.#turns;
+      this.#bySlot.set(key, queue);
+    }
+    queue.store.push(entry);
+    this.size++;
+    if (queue.isWaiting) return;
+    if (before === undefined) this.#heap.push(queue);
+    else if (queue.store.top !== before) this.#heap.update(queue);
+  }
+  /** A slot whose store holds `size` entries already. */
+  adopt(key, store, size) {
+    const queue = new SlotQueue(key, store, this);
+    this.#bySlot.set(key, queue);
+    this.#heap.push(queue);
+    this.size += size;
+  }
+  /** The best entry of a slot that may send now; the slot's place is reserved for it. */
+  pop(slots) {
+    for (;;) {
+      const queue = this.#heap.peek();
+      if (queue === undefined) return undefined;
+      if (!slots.isReady(queue.key)) {
+        this.#heap.pop();
+        queue.isWaiting = true;
+        slots.wait(queue.key, queue);
+        continue;
+      }
+      const entry = queue.store.pop();
+      if (entry !== undefined) {
+        this.size--;
+        slots.reserve(queue.key);
+      }
+      if (queue.store.top === -Infinity) {
+        this.#heap.pop();
+        this.#bySlot.delete(queue.key);
+      } else {
+        queue.turn = ++this.#turns;
+        this.#heap.update(queue);
+      }
+      if (entry !== undefined) return entry;
+    }
+  }
+  /** @internal */
+  ready(queue) {
+    if (this.#bySlot.get(queue.key) !== queue) return;
+    this.#heap.push(queue);
+    this.#onReady();
+  }
+  /** Forgets everything, and is told of no slot any more. */
+  clear(slots) {
+    for (const queue of this.#bySlot.values()) slots.forget(queue.key, queue);
+    this.#bySlot.clear();
+    this.#heap.clear();
+    this.size = 0;
+  }
+}
+//# sourceMappingURL=ready-queue.js.map

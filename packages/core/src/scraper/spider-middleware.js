@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=spider-middleware.js.map

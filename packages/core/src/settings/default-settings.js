@@ -1,0 +1,221 @@
+/** The built-in settings: name, default, and by the default their type. Times are seconds. */
+export const defaultSettings = {
+  /** Log a line for each response that AutoThrottle considers. */
+  AUTOTHROTTLE_DEBUG: false,
+  /** Adjust the delay of each slot to the latency of its site. */
+  AUTOTHROTTLE_ENABLED: false,
+  /** Highest delay AutoThrottle sets, in seconds. */
+  AUTOTHROTTLE_MAX_DELAY: 60,
+  /** Delay a slot starts with, in seconds. */
+  AUTOTHROTTLE_START_DELAY: 5,
+  /** Mean number of requests in parallel that AutoThrottle aims at for each slot. */
+  AUTOTHROTTLE_TARGET_CONCURRENCY: 1,
+  /** Name of the project. */
+  BOT_NAME: 'lycosabot',
+  /** Close after this many errors of callbacks; 0 is never. */
+  CLOSESPIDER_ERRORCOUNT: 0,
+  /** Close after exactly this many items; 0 is never. */
+  CLOSESPIDER_ITEMCOUNT: 0,
+  /** Close after exactly this many responses; 0 is never. */
+  CLOSESPIDER_PAGECOUNT: 0,
+  /** Close after this many responses in a row without an item; 0 is never. */
+  CLOSESPIDER_PAGECOUNT_NO_ITEM: 0,
+  /** Close after this many seconds; 0 is never. */
+  CLOSESPIDER_TIMEOUT: 0,
+  /** Close when so many seconds have brought no item; 0 is never. */
+  CLOSESPIDER_TIMEOUT_NO_ITEM: 0,
+  /** Ask for compressed responses and decode them. */
+  COMPRESSION_ENABLED: true,
+  /** Items in pipelines at once. */
+  CONCURRENT_ITEMS: 100,
+  /** Requests in the downloader at once, over all slots; 0 is no limit. */
+  CONCURRENT_REQUESTS: 16,
+  /** Transfers at once in each slot; 0 is no limit. */
+  CONCURRENT_REQUESTS_PER_DOMAIN: 8,
+  /** Log the cookies of each exchange at debug level. */
+  COOKIES_DEBUG: false,
+  /** Keep cookies. */
+  COOKIES_ENABLED: true,
+  /** Most cookies kept for one domain. */
+  COOKIES_MAX_PER_DOMAIN: 180,
+  /** Refuse cookies for whole public suffixes, such as `co.uk`. */
+  COOKIES_PUBLIC_SUFFIX: true,
+  /** Level of the log line of a dropped item. */
+  DEFAULT_DROPITEM_LOG_LEVEL: 'WARNING',
+  /** Headers of every request that does not have them; null leaves one out. */
+  DEFAULT_REQUEST_HEADERS: {
+    Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'Accept-Language': 'en',
+  },
+  /** Links from a start page that are followed; 0 is no limit. */
+  DEPTH_LIMIT: 0,
+  /** Subtracted from the priority for each level of depth: positive goes breadth first. */
+  DEPTH_PRIORITY: 0,
+  /** Count requests by depth. */
+  DEPTH_STATS_VERBOSE: false,
+  /** Downloader middlewares and their order, low numbers near the engine; `null` switches one off. */
+  DOWNLOADER_MIDDLEWARES: [],
+  /** Count requests and responses. */
+  DOWNLOADER_STATS: true,
+  /** Shortest time between the starts of two downloads in a slot, in seconds. */
+  DOWNLOAD_DELAY: 0,
+  /** Spread of the delay: 0.5 draws from 0.5 to 1.5 of it. */
+  DOWNLOAD_DELAY_JITTER: 0.5,
+  /** A body that ends early is an error; false keeps it, flagged `dataloss`. */
+  DOWNLOAD_FAIL_ON_DATALOSS: true,
+  /** Download handlers by URL scheme; `null` takes a scheme out. */
+  DOWNLOAD_HANDLERS: {},
+  /** Most bytes of a body, after decompression; 0 is no limit. */
+  DOWNLOAD_MAXSIZE: 67_108_864,
+  /** Most layers of Content-Encoding. */
+  DOWNLOAD_MAX_ENCODINGS: 3,
+  /** Most bytes of response headers. */
+  DOWNLOAD_MAX_HEADERS_SIZE: 65_536,
+  /** Settings of single slots by host or pattern (`*.example.com`): concurrency, delay (a floor), randomizeDelay. */
+  DOWNLOAD_SLOTS: {},
+  /** Seconds a download may take, from its turn in the slot to the last byte. */
+  DOWNLOAD_TIMEOUT: 180,
+  /** Refuse servers whose certificate does not hold. */
+  DOWNLOAD_VERIFY_CERTIFICATES: true,
+  /** Warn about a body of more bytes; 0 is never. */
+  DOWNLOAD_WARNSIZE: 16_777_216,
+  /** Duplicate filter; `null` lets every request pass. */
+  DUPEFILTER_CLASS: undefined,
+  /** Extensions and the order they are built in; `null` switches one off. */
+  EXTENSIONS: [],
+  /** Feeds by URI: where items are written and how. */
+  FEEDS: {},
+  /** Feeds beside those of FEEDS; set by `-o` and `-O`. */
+  FEEDS_ADDED: {},
+  /** Own exporters by format. */
+  FEED_EXPORTERS: {},
+  /** Start a new file after this many items; 0 is one file. */
+  FEED_EXPORT_BATCH_ITEM_COUNT: 0,
+  /** Encoding of feeds. */
+  FEED_EXPORT_ENCODING: 'utf-8',
+  /** Fields to write and their order, or a map of fields and column names. */
+  FEED_EXPORT_FIELDS: undefined,
+  /** Indentation of JSON and XML; 0 is one item a line. */
+  FEED_EXPORT_INDENT: 0,
+  /** Put a quote before CSV cells that a spreadsheet would take for a formula. */
+  FEED_CSV_ESCAPE_FORMULAS: false,
+  /** Own storages by URI scheme. */
+  FEED_STORAGES: {},
+  /** Write a feed that has no item. */
+  FEED_STORE_EMPTY: true,
+  /** Folder of temporary files of feeds. */
+  FEED_TEMPDIR: undefined,
+  /** Function that adds parameters for feed URIs. */
+  FEED_URI_PARAMS: undefined,
+  /** Host that gets the credentials, with everything below it; required with HTTPAUTH_USER. */
+  HTTPAUTH_DOMAIN: undefined,
+  /** Password for HTTP Basic authentication. */
+  HTTPAUTH_PASS: '',
+  /** User for HTTP Basic authentication. */
+  HTTPAUTH_USER: '',
+  /** Statuses beside 2xx that callbacks see. */
+  HTTPERROR_ALLOWED_CODES: [],
+  /** Callbacks see responses of every status. */
+  HTTPERROR_ALLOW_ALL: false,
+  /** Item pipelines and their order; `null` switches one off. */
+  ITEM_PIPELINES: [],
+  /** Folder that keeps the state of a crawl, so that it goes on after a stop or a crash. */
+  JOBDIR: undefined,
+  /** Seconds between progress lines; 0 is none. */
+  LOGSTATS_INTERVAL: 60,
+  /** Write a log at all. */
+  LOG_ENABLED: true,
+  /** File of the log; stderr if absent. */
+  LOG_FILE: undefined,
+  /** Add to LOG_FILE; false replaces it. */
+  LOG_FILE_APPEND: true,
+  /** `text` for people, `json` for one JSON object a line. */
+  LOG_FORMAT: 'text',
+  /** Lowest level written. */
+  LOG_LEVEL: 'INFO',
+  /** Hide passwords and tokens in log lines. */
+  LOG_REDACT: true,
+  /** Seconds between two looks at memory. */
+  MEMUSAGE_CHECK_INTERVAL_SECONDS: 60,
+  /** Watch memory. */
+  MEMUSAGE_ENABLED: true,
+  /** Close above this many MiB of memory; 0 is never. */
+  MEMUSAGE_LIMIT_MB: 0,
+  /** Warn above this many MiB of memory; 0 is never. */
+  MEMUSAGE_WARNING_MB: 0,
+  /** Follow refreshes in HTML. */
+  METAREFRESH_ENABLED: true,
+  /** Elements in which a refresh is not followed. */
+  METAREFRESH_IGNORE_TAGS: ['noscript'],
+  /** A refresh of this many seconds or more is not followed. */
+  METAREFRESH_MAXDELAY: 100,
+  /** Vary the delay between downloads by DOWNLOAD_DELAY_JITTER. */
+  RANDOMIZE_DOWNLOAD_DELAY: true,
+  /** Follow redirects. */
+  REDIRECT_ENABLED: true,
+  /** Most redirects of one request. */
+  REDIRECT_MAX_TIMES: 20,
+  /** Added to the priority of a redirected request. */
+  REDIRECT_PRIORITY_ADJUST: 2,
+  /** Schemes that a redirect may lead to. */
+  REDIRECT_SCHEMES: ['http', 'https'],
+  /** Send the Referer header. */
+  REFERER_ENABLED: true,
+  /** What the Referer says, by the names of the W3C. */
+  REFERRER_POLICY: 'strict-origin-when-cross-origin',
+  /** Longest wait that a Retry-After header is granted, in seconds. */
+  RETRY_AFTER_MAX: 3600,
+  /** Wait before the first retry, in seconds; it doubles with each. */
+  RETRY_BACKOFF: 1,
+  /** Longest wait before a retry, in seconds. */
+  RETRY_BACKOFF_MAX: 60,
+  /** Retry failed downloads. */
+  RETRY_ENABLED: true,
+  /** Codes of errors that are retried. */
+  RETRY_EXCEPTIONS: [
+    'ERR_CANNOT_RESOLVE_HOST',
+    'ERR_CONNECTION_REFUSED',
+    'ERR_DATA_LOSS',
+    'ERR_DOWNLOAD_FAILED',
+    'ERR_DOWNLOAD_TIMEOUT',
+  ],
+  /** Level of the line that says a request is given up. */
+  RETRY_GIVE_UP_LOG_LEVEL: 'ERROR',
+  /** Statuses that are retried. */
+  RETRY_HTTP_CODES: [500, 502, 503, 504, 522, 524, 408, 429],
+  /** Added to the priority of a retry. */
+  RETRY_PRIORITY_ADJUST: -1,
+  /** Retries after the first attempt. */
+  RETRY_TIMES: 2,
+  /** Most bytes of a robots.txt that are read. */
+  ROBOTSTXT_MAX_SIZE: 524_288,
+  /** Obey robots.txt. */
+  ROBOTSTXT_OBEY: true,
+  /** Name that robots.txt is read for; the User-Agent of the request if absent. */
+  ROBOTSTXT_USER_AGENT: undefined,
+  /** Order of requests of equal priority: `lifo` goes deep, `fifo` goes wide. */
+  SCHEDULER_MEMORY_QUEUE: 'lifo',
+  /** Bytes of responses being scraped above which no request is sent; 0 is no limit. */
+  SCRAPER_SLOT_MAX_ACTIVE_SIZE: 5_000_000,
+  /** Headers that no redirect carries to another origin; `*` stands for any text. */
+  SENSITIVE_HEADERS: ['Authorization', 'Cookie', 'Proxy-Authorization', 'X-Api-Key', '*-Token'],
+  /** Seconds after which a graceful stop becomes a fast one. */
+  SHUTDOWN_TIMEOUT: 10,
+  /** Who shares delays and concurrency of a site: all spiders of the `process`, or each `crawler` for itself. */
+  SLOT_SCOPE: 'process',
+  /** A spider file that cannot be imported is a warning, not an error. */
+  SPIDER_LOADER_WARN_ONLY: false,
+  /** Spider middlewares and their order, low numbers near the engine; `null` switches one off. */
+  SPIDER_MIDDLEWARES: [],
+  /** Requests that may wait before `start()` is asked for more. */
+  START_QUEUE_SIZE: 1000,
+  /** Log all stats at the end. */
+  STATS_DUMP: true,
+  /** Keep stats. */
+  STATS_ENABLED: true,
+  /** Longest URL that is requested; 0 is no limit. */
+  URLLENGTH_LIMIT: 2083,
+  /** User-Agent of requests that have none. */
+  USER_AGENT: 'Lycosa/0.1 (+https://www.npmjs.com/package/lycosa)',
+};
+//# sourceMappingURL=default-settings.js.map

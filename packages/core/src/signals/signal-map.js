@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=signal-map.js.map
