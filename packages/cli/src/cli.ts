@@ -142,8 +142,10 @@ function optionNames(parser: Argv): string[] {
 }
 
 async function explain(thrown: unknown, args: readonly string[]): Promise<string> {
-  if (thrown instanceof ParseError) return explainParseError(thrown, args);
   if (!(thrown instanceof Error)) return escapeControls(String(thrown));
+  // Not all that yargs refuses passes through `fail`.
+  if (thrown.name === 'YError') return explainParseError(new ParseError(thrown.message, []), args);
+  if (thrown instanceof ParseError) return explainParseError(thrown, args);
   if (wantsStack(args)) return thrown.stack ?? thrown.message;
   return thrown.message.split('\n').map(escapeControls).join('\n');
 }

@@ -98,11 +98,32 @@ export async function checkSettings(
 export async function loadSpiders(project: Project, settings: Settings): Promise<SpiderLoader> {
   const { SpiderLoader: Loader } = await import('lycosa');
   const warn = (error: Error): void => console.error(`lycosa: warning: ${error.message}`);
-  return Loader.load(
-    project.root,
-    project.config.spiders,
-    settings.get('SPIDER_LOADER_WARN_ONLY') ? warn : undefined,
-  );
+  try {
+    return await Loader.load(
+      project.root,
+      project.config.spiders,
+      settings.get('SPIDER_LOADER_WARN_ONLY') ? warn : undefined,
+    );
+  } catch (thrown) {
+    throw withPlace(thrown);
+  }
+}
+
+/**
+ * The last spider of a file.
+ *
+ * @throws CommandError, SpiderLoadError
+ */
+export async function loadSpiderFile(file: string): Promise<SpiderClass> {
+  if (!existsSync(file)) {
+    throw new CommandError(`There is no file ${file}. lycosa crawl runs a spider of the project by its name.`);
+  }
+  const { SpiderLoader: Loader } = await import('lycosa');
+  try {
+    return await Loader.loadFile(file);
+  } catch (thrown) {
+    throw withPlace(thrown);
+  }
 }
 
 async function importConfig(file: string): Promise<LycosaConfig> {
@@ -151,8 +172,9 @@ function syntaxErrorLine(error: unknown, file: string): string | undefined {
 }
 
 /** Adds its place to the message of a syntax error that has none. */
-function withPlace(thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || /:\d+\)$/.test(thrown.message)) return thrown;
+function withPlace(thrown: unknown): Error {
+  if (!(thrown instanceof Error)) return new Error(String(thrown));
+  if (/:\d+\)$/.test(thrown.message)) return thrown;
   const file = /^(.+) cannot be imported: /.exec(thrown.message)?.[1];
   const line = file && syntaxErrorLine(thrown.cause, file);
   if (file && line) thrown.message += ` (${relative('', file)}:${line})`;

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=middleware.js.map

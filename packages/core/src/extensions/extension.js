@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=extension.js.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=spider-middleware.js.map

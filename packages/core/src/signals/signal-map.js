@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=signal-map.js.map
