@@ -47,17 +47,18 @@ const nginx = spawn('nginx', ['-c', join(folder, 'nginx.conf')], { stdio: 'inher
 try {
   await sleep(500);
   const url = `http://127.0.0.1:${port}/`;
+  /** @type {Record<string, [string, string[]]>} */
   const runs = {
     lycosa: [process.execPath, ['--conditions=lycosa-source', join(here, 'lycosa.ts')]],
-    scrapy: ['python3', [join(here, 'scrapy_spider.py')]],
+    scrapy: ['/usr/bin/python3', [join(here, 'scrapy_spider.py')]],
   };
   const seen = {};
   for (const [name, [command, args]] of Object.entries(runs)) {
     const out = join(folder, `${name}.txt`);
     writeFileSync(out, '');
     const start = performance.now();
-    const run = spawnSync(command, [...args, url, out], { encoding: 'utf8', maxBuffer: 1 << 28 });
-    if (run.status !== 0) throw new Error(`${name} failed:\n${run.stderr.slice(-3000)}`);
+    const run = spawnSync(command, args.concat(url, out), { encoding: 'utf8', maxBuffer: 1 << 28 });
+    if (run.status !== 0) throw new Error(`${name} failed:\n${String(run.stderr).slice(-3000)}`);
     writeFileSync(join(folder, `${name}.log`), run.stderr);
     seen[name] = readFileSync(out, 'utf8').trim().split('\n');
     console.log(
@@ -72,7 +73,7 @@ try {
     ['only Lycosa', only(lycosa, scrapy)],
     ['only Scrapy', only(scrapy, lycosa)],
   ]) {
-    console.log(`${name}: ${list.length}`);
+    console.log(name, list.length);
     for (const one of list.slice(0, 40)) console.log(`  ${one}`);
   }
   console.log(`logs in ${folder}`);

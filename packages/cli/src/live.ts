@@ -150,7 +150,7 @@ export class Terminal {
 }
 
 /** The state of a crawl that has its engine. */
-export function liveView(crawler: Crawler, seconds: number, pagesPerMinute: number): LiveView {
+function liveView(crawler: Crawler, seconds: number, pagesPerMinute: number): LiveView {
   const { stats, slots, engine } = crawler;
   const count = (name: string): number => Number(stats.get(name) ?? 0);
   const now = performance.now();

@@ -116,7 +116,9 @@ export async function loadSpiders(project: Project, settings: Settings): Promise
  */
 export async function loadSpiderFile(file: string): Promise<SpiderClass> {
   if (!existsSync(file)) {
-    throw new CommandError(`There is no file ${file}. lycosa crawl runs a spider of the project by its name.`);
+    throw new CommandError(
+      `There is no file ${file}. lycosa crawl runs a spider of the project by its name.`,
+    );
   }
   const { SpiderLoader: Loader } = await import('lycosa');
   try {

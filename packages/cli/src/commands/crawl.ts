@@ -107,7 +107,7 @@ async function addedFeeds(
   root: string,
   options: CrawlOptions,
 ): Promise<SettingsMap['FEEDS_ADDED']> {
-  const { parseFeedOutputs } = await import('/work/main/packages/core/src/feeds/feed-options.ts');
+  const { parseFeedOutputs } = await import('lycosa');
   const feeds = parseFeedOutputs(options.output ?? [], options['overwrite-output'] ?? [], settings);
   return fromRoot(feeds, root);
 }

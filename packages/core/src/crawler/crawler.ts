@@ -231,6 +231,9 @@ export class Crawler {
     let stopped = false;
     try {
       await engine.scheduler.open(spider);
+      // What an earlier run of the job left is in the account of this one.
+      if (engine.scheduler.pending > 0)
+        this.stats.inc('account/scheduled', engine.scheduler.pending);
       await engine.pipelines.open();
       opened = true;
     } catch (thrown) {

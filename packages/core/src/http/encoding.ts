@@ -18,7 +18,7 @@ function decoderOf(label: string): TextDecoder | null {
 }
 
 /** The standard's name of a charset label, or undefined for one it does not know. */
-export function encodingOf(label: string | undefined): string | undefined {
+function encodingOf(label: string | undefined): string | undefined {
   const text = label?.trim().toLowerCase();
   if (!text || text.length > 40) return undefined;
   return decoderOf(text)?.encoding;

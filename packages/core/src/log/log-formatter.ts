@@ -77,6 +77,9 @@ function sourceOf(response: Response | null): string {
   return response ? response.toString() : 'start()';
 }
 
+/** Our own files are not where a spider went wrong. */
+const ownFolder = new URL('..', import.meta.url).href.replace('file://', '');
+
 /** The line of user code where it happened, so that no stack need be read. */
 function place(error: Error): string {
   const line = error.stack

@@ -47,7 +47,7 @@ export interface LinkExtractorOptions {
 }
 
 /** Archives, images, audio, video, office documents, programs. */
-export const ignoredExtensions: readonly string[] =
+const ignoredExtensions: readonly string[] =
   '7z 7zip bz2 rar tar gz tgz xz zip zst mng pct bmp gif jpg jpeg png pst psp image tif tiff ai drw dxf eps ps svg cdr ico webp avif heic mp3 wma ogg wav ra aac mid au aiff flac opus m4a 3gp asf asx avi mov mp4 mpg qt rm swf wmv m4v webm mkv flv ts xls xlsx ppt pptx pps doc docx odt ods odg odp css pdf exe bin rss dmg iso apk jar deb rpm msi xml woff woff2 ttf otf eot'
     .split(' ')
     .filter((extension) => extension !== 'xml');
