@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -102,8 +102,13 @@ async function spidersOf(file: string): Promise<SpiderClass[]> {
   } catch (cause) {
     throw new SpiderLoadError(`${file} cannot be imported: ${importError(cause, file)}`, { cause });
   }
+  // A module lists its exports by the alphabet; "the last spider of a file" is meant as it is written.
+  const source = await readFile(file, 'utf8');
+  const place = (name: string): number =>
+    source.search(new RegExp(`class\\s+${name.replaceAll('$', '\\$')}\\b`));
+  const exports = Object.entries(module).toSorted(([a], [b]) => place(a) - place(b));
   const spiders = new Set<SpiderClass>();
-  for (const value of Object.values(module)) if (isSpiderClass(value)) spiders.add(value);
+  for (const [, value] of exports) if (isSpiderClass(value)) spiders.add(value);
   return [...spiders];
 }
 

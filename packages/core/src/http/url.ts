@@ -2,8 +2,10 @@ import { UsageError } from '../errors.ts';
 
 // Already as WHATWG would write it: lower-case host, no dot segments, nothing to encode. Most links are, and a
 // look is ten times cheaper than a parse.
-const plain = /^https?:\/\/[a-z0-9.-]*[a-z][a-z0-9.-]*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?\/[\w\-~!$&*+,;=:@/%?().]*$/;
-const plainIp = /^https?:\/\/(?:\d{1,3}\.){3}\d{1,3}(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?\/[\w\-~!$&*+,;=:@/%?().]*$/;
+const plain =
+  /^https?:\/\/[a-z0-9.-]*[a-z][a-z0-9.-]*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?\/[\w\-~!$&*+,;=:@/%?().]*$/;
+const plainIp =
+  /^https?:\/\/(?:\d{1,3}\.){3}\d{1,3}(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?\/[\w\-~!$&*+,;=:@/%?().]*$/;
 const dots = /\/\.|%2e|xn--|:(?:80|443)\/|\.0\d|\/0\d/i;
 const schemed = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 

@@ -84,7 +84,9 @@ const ownFolder = new URL('..', import.meta.url).href.replace('file://', '');
 function place(error: Error): string {
   const line = error.stack
     ?.split('\n')
-    .find((one) => /^\s+at /.test(one) && !/node:|node_modules/.test(one));
+    .find(
+      (one) => /^\s+at /.test(one) && !/node:|node_modules/.test(one) && !one.includes(ownFolder),
+    );
   const at = line && /\(?((?:file:\/\/)?\/[^()]+:\d+):\d+\)?$/.exec(line)?.[1];
   return at ? ` (${at.replace('file://', '')})` : '';
 }
