@@ -13,7 +13,7 @@ const script = fileURLToPath(new URL('./job-crawl.ts', import.meta.url));
  *
  * @param delayMs - How long each answer takes.
  */
-export function treeSite(pages: number, delayMs: number): Promise<Site> {
+function treeSite(pages: number, delayMs: number): Promise<Site> {
   const failed = new Set<number>();
   return startSite({
     '*': async (request) => {
@@ -35,7 +35,7 @@ export function treeSite(pages: number, delayMs: number): Promise<Site> {
 }
 
 /** The paths that a whole crawl of `treeSite(pages)` yields. */
-export function expectedPaths(pages: number): Set<string> {
+function expectedPaths(pages: number): Set<string> {
   const seen = new Set<number>();
   const found = new Set<string>();
   const todo = [0];

@@ -2,9 +2,6 @@ import { createHash } from 'node:crypto';
 
 import { UsageError } from '../errors.ts';
 
-/** What `%(…)` may name beside attributes of the spider. */
-type FeedUriParams = Readonly<Record<string, unknown>>;
-
 /** `%(name)s`, `%(batch_id)05d`; the part after the parenthesis may be missing, which is an error. */
 const PARAMETER = /%\(([^)]*)\)(?:(0?)(\d*)([sd]))?/g;
 

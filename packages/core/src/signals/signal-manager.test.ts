@@ -79,5 +79,5 @@ test('waitFor gives the next event, or ends when it is aborted', async () => {
   const next = signals.waitFor('spider_closed');
   signals.send('spider_closed', { spider, reason: 'x' });
   expect((await next).reason).toBe('x');
-  await expect(signals.waitFor('spider_closed', AbortSignal.timeout(1))).rejects.toThrow();
+  await expect(signals.waitFor('spider_closed', AbortSignal.timeout(1))).rejects.toThrow('timeout');
 });
