@@ -124,7 +124,11 @@ export class UnsupportedUrlSchemeError extends DownloadError {
 /** The base of what components throw to steer the crawl. */
 export class Control extends Error {
   constructor(message?: string, options?: ErrorOptions) {
+    // Thrown once for each offsite link, and never shown: a stack would cost more than all the rest.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message, options);
+    Error.stackTraceLimit = limit;
     this.name = new.target.name;
   }
 }

@@ -14,6 +14,8 @@ const nothing: readonly unknown[] = Object.freeze([]);
 /** Sends signals. What a listener throws is reported and returned in its place, never thrown to the sender. */
 export class SignalManager {
   readonly #emitter = new EventEmitter();
+  /** Listeners of each signal over all phases; asked once a request. */
+  readonly #counts = new Map<SignalName, number>();
   /** Takes what listeners throw, but for what they throw to steer. */
   onError: (error: Error, name: SignalName) => void = () => {};
 
@@ -37,18 +39,19 @@ export class SignalManager {
       }
     };
     this.#emitter.on(event, call);
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     return () => {
+      if (!this.#emitter.listeners(event).includes(call as never)) return;
       this.#emitter.off(event, call);
+      const left = this.#counts.get(name)! - 1;
+      if (left > 0) this.#counts.set(name, left);
+      else this.#counts.delete(name);
     };
   }
 
   /** True if somebody listens; for signals that are sent once a request. */
   has(name: SignalName): boolean {
-    return (
-      this.#emitter.listenerCount(name) > 0 ||
-      this.#emitter.listenerCount(eventOf(name, 'before')) > 0 ||
-      this.#emitter.listenerCount(eventOf(name, 'after')) > 0
-    );
+    return this.#counts.has(name);
   }
 
   /** Calls the listeners now; what they return or throw, in their order. A promise among it is looked after, not awaited. */
@@ -105,6 +108,7 @@ export class SignalManager {
 
   clear(): void {
     this.#emitter.removeAllListeners();
+    this.#counts.clear();
   }
 
   #thrown(thrown: unknown, name: SignalName): Error {

@@ -1,0 +1,12 @@
+export { CookiesMiddleware } from './cookies.ts';
+export { DefaultHeadersMiddleware } from './default-headers.ts';
+export { DownloadTimeoutMiddleware } from './download-timeout.ts';
+export { HttpAuthMiddleware } from './http-auth.ts';
+export { HttpCompressionMiddleware } from './http-compression.ts';
+export { MetaRefreshMiddleware } from './meta-refresh.ts';
+export { OffsiteMiddleware } from './offsite.ts';
+export { RedirectMiddleware } from './redirect.ts';
+export { getRetryRequest, RetryMiddleware, type RetryOptions } from './retry.ts';
+export { RobotsTxtMiddleware } from './robots-txt.ts';
+export { DownloaderStatsMiddleware } from './stats.ts';
+export { UserAgentMiddleware } from './user-agent.ts';

@@ -1,0 +1,5 @@
+export { DepthMiddleware } from './depth.ts';
+export { HttpErrorMiddleware } from './http-error.ts';
+export { RefererMiddleware } from './referer.ts';
+export { StartMiddleware } from './start.ts';
+export { UrlLengthMiddleware } from './url-length.ts';
