@@ -1,21 +1,25 @@
-import type { AnyNode, Element } from 'domhandler';
-import { isTag, textContent } from 'domutils';
+import { createRequire } from 'node:module';
+
+import { isTag, type AnyNode } from 'domhandler';
+import type * as ToughCookie from 'tough-cookie';
 
 import { canonicalizeUrl } from '../http/fingerprint.ts';
 import type { Response } from '../http/response.ts';
-import { detach, hostOf, isUnder, originOf, resolveUrl } from '../http/url.ts';
-import { compileQuery, type Found, runQuery } from './query.ts';
+import { detach, hostOf, isUnder, originOf, resolveUrl, trimHtml } from '../http/url.ts';
+import { type Anchor, scanAnchors } from './scan.ts';
+import { nextNode, textBelow } from './tree.ts';
 
 /** A link of a page. */
 export interface Link {
-  /** Absolute, without its fragment. */
+  /** Absolute, with its fragment. */
   readonly url: string;
   readonly text: string;
-  /** Without the `#`; empty if there was none. */
+  /** For those who take it off the URL; empty as `LinkExtractor` gives it. */
   readonly fragment: string;
   readonly nofollow: boolean;
 }
 
+type Texts = string | readonly string[];
 type Patterns = RegExp | string | readonly (RegExp | string)[];
 
 export interface LinkExtractorOptions {
@@ -24,35 +28,47 @@ export interface LinkExtractorOptions {
   /** None may match. */
   readonly deny?: Patterns;
   /** Hosts, with everything below them. */
-  readonly allowDomains?: string | readonly string[];
-  readonly denyDomains?: string | readonly string[];
-  /** Extensions without dot; archives, images, media, office files and programs by default. */
-  readonly denyExtensions?: readonly string[];
-  /** Only links inside what these selectors find. */
-  readonly restrictCss?: string | readonly string[];
+  readonly allowDomains?: Texts;
+  readonly denyDomains?: Texts;
+  /** Extensions of the path that are left out; archives, images, media, office files and programs by default. */
+  readonly denyExtensions?: Texts;
+  /** Only links inside of what these selectors find. */
+  readonly restrictCss?: Texts;
   /** The text of the link must match one. */
   readonly restrictText?: Patterns;
-  /** `['a', 'area']` by default. */
-  readonly tags?: readonly string[];
-  /** `['href']` by default. */
-  readonly attrs?: readonly string[];
-  /** Gives URLs in canonical form. */
+  /** Elements that are links, `*` for all; `['a', 'area']` by default. */
+  readonly tags?: Texts;
+  readonly denyTags?: Texts;
+  /** Attributes that hold the URL, `*` for all; `['href']` by default. */
+  readonly attrs?: Texts;
+  readonly denyAttrs?: Texts;
+  /** Gives URLs in canonical form, without their fragments. */
   readonly canonicalize?: boolean;
   /** False gives repeats too. */
   readonly unique?: boolean;
+  /** False leaves white space round a value for `processValue` to see. */
+  readonly strip?: boolean;
   /** Changes each raw value; null or undefined drops it. */
   readonly processValue?: (value: string) => string | null | undefined;
-  /** Which of the page's neighbours are taken; all by default. */
+  /** Which of the page's neighbours are taken; all by default. `same-domain`: under one domain that one can register. */
   readonly strategy?: 'all' | 'same-hostname' | 'same-origin' | 'same-domain';
 }
 
-/** Archives, images, audio, video, office documents, programs. */
-const ignoredExtensions: readonly string[] =
-  '7z 7zip bz2 rar tar gz tgz xz zip zst mng pct bmp gif jpg jpeg png pst psp image tif tiff ai drw dxf eps ps svg cdr ico webp avif heic mp3 wma ogg wav ra aac mid au aiff flac opus m4a 3gp asf asx avi mov mp4 mpg qt rm swf wmv m4v webm mkv flv ts xls xlsx ppt pptx pps doc docx odt ods odg odp css pdf exe bin rss dmg iso apk jar deb rpm msi xml woff woff2 ttf otf eot'
-    .split(' ')
-    .filter((extension) => extension !== 'xml');
+const ignoredExtensions: readonly string[] = [
+  // archives and disk images
+  '7z 7zip bz2 rar tar tar.gz gz tgz xz zip zst iso dmg img cab',
+  // images and drawings
+  'mng pct bmp gif jpg jpeg png pst psp image tif tiff ai drw dxf eps ps svg cdr ico webp avif heic',
+  // audio and video
+  'mp3 wma ogg oga wav ra aac mid au aiff flac opus m4a 3gp asf asx avi mov mp4 mpg mpeg qt rm swf flv wmv m4v webm mkv ogv',
+  // office documents
+  'xls xlsm xlsx xltm xltx potm potx ppt pptm pptx pps doc docb docm docx dotm dotx odt ods odg odp pdf epub mobi',
+  // programs, fonts and what pages are made of
+  'css js exe bin msi msp apk jar deb rpm bat cpl hta py rb sh rss woff woff2 ttf otf eot',
+].flatMap((line) => line.split(' '));
 
 const schemes = /^(?:https?|file|ftp):/;
+const nofollow = /(?:^|[\s,])nofollow(?:[\s,]|$)/i;
 
 /** Finds the links of a page. */
 export class LinkExtractor {
@@ -61,57 +77,53 @@ export class LinkExtractor {
   readonly #allowDomains: readonly string[];
   readonly #denyDomains: readonly string[];
   readonly #denyExtensions: ReadonlySet<string>;
-  readonly #restrictCss: readonly string[];
+  readonly #restrictCss: string | undefined;
   readonly #restrictText: readonly RegExp[];
-  readonly #query: string;
-  readonly #attrs: readonly string[];
+  readonly #tags: Names;
+  readonly #attrs: Names;
   readonly #options: LinkExtractorOptions;
+  #skipped = 0;
 
   constructor(options: LinkExtractorOptions = {}) {
     this.#options = options;
     this.#allow = patterns(options.allow);
     this.#deny = patterns(options.deny);
-    this.#allowDomains = list(options.allowDomains);
-    this.#denyDomains = list(options.denyDomains);
+    this.#allowDomains = list(options.allowDomains).map(lowerCase);
+    this.#denyDomains = list(options.denyDomains).map(lowerCase);
     this.#denyExtensions = new Set(
-      (options.denyExtensions ?? ignoredExtensions).map((one) =>
-        one.replace(/^\./, '').toLowerCase(),
+      list(options.denyExtensions ?? ignoredExtensions).map((one) =>
+        lowerCase(one.replace(/^\./, '')),
       ),
     );
-    this.#restrictCss = list(options.restrictCss);
+    this.#restrictCss = list(options.restrictCss).join(',') || undefined;
     this.#restrictText = patterns(options.restrictText);
-    this.#query = (options.tags ?? ['a', 'area']).join(',');
-    this.#attrs = options.attrs ?? ['href'];
+    this.#tags = new Names(options.tags ?? ['a', 'area'], options.denyTags);
+    this.#attrs = new Names(options.attrs ?? 'href', options.denyAttrs);
+  }
+
+  /** Values seen so far that looked like links and were no URLs. */
+  get skipped(): number {
+    return this.#skipped;
   }
 
   /** The links, in the order of the page; what is no URL is skipped. */
   extractLinks(response: Response): Link[] {
-    const { unique = true, canonicalize = false, processValue } = this.#options;
-    const base = response.baseUrl;
+    const { unique = true } = this.#options;
     const links: Link[] = [];
     const seen = new Set<string>();
-    for (const element of this.#elements(response)) {
-      for (const attribute of this.#attrs) {
-        const raw = element.attribs[attribute];
-        if (raw === undefined) continue;
-        const value = processValue ? processValue(raw) : raw;
-        if (value === null || value === undefined) continue;
-        const resolved = resolveUrl(value.trim(), base);
-        if (resolved === undefined || !schemes.test(resolved)) continue;
-        const hash = resolved.indexOf('#');
-        const bare = hash < 0 ? resolved : resolved.slice(0, hash);
-        const url = canonicalize ? canonicalizeUrl(resolved) : bare;
-        if (unique && seen.has(url)) continue;
-        if (!this.#wants(url, response.url)) continue;
-        const text = textContent(element);
+    for (const anchor of this.#anchors(response)) {
+      for (const name of this.#attrs.of(anchor.attribs)) {
+        const found = this.#urlOf(anchor.attribs[name]!, response);
+        if (found === undefined || seen.has(found)) continue;
+        const { canonicalize = false } = this.#options;
+        const url = canonicalize ? canonicalizeUrl(found) : found;
+        const key = canonicalize ? url : canonicalizeUrl(found, true);
+        if (seen.has(key) || !this.#wants(url, response.url)) continue;
+        const { text } = anchor;
         if (this.#restrictText.length > 0 && !some(this.#restrictText, text)) continue;
-        seen.add(url);
-        links.push({
-          url: detach(url),
-          text: detach(text),
-          fragment: hash < 0 ? '' : detach(resolved.slice(hash + 1)),
-          nofollow: /(?:^|\s)nofollow(?:\s|$)/i.test(element.attribs.rel ?? ''),
-        });
+        if (unique) seen.add(key).add(found);
+        const isNofollow = nofollow.test(anchor.attribs.rel ?? '');
+        links.push({ url: detach(url), text: detach(text), fragment: '', nofollow: isNofollow });
       }
     }
     return links;
@@ -122,49 +134,70 @@ export class LinkExtractor {
     return this.#wants(url, undefined);
   }
 
-  #elements(response: Response): Element[] {
+  #urlOf(raw: string, response: Response): string | undefined {
+    const { processValue, strip = true } = this.#options;
+    const stripped = strip ? trimHtml(raw) : raw;
+    const value = processValue ? processValue(stripped) : stripped;
+    if (value === null || value === undefined) return undefined;
+    const url = resolveUrl(value, response.baseUrl);
+    if (url === undefined) this.#skipped++;
+    return url !== undefined && schemes.test(url) ? url : undefined;
+  }
+
+  #anchors(response: Response): Iterable<Anchor> {
     if (!response.isText) return [];
-    const found: Found[] = [];
-    const query = compileQuery(this.#query);
-    if (this.#restrictCss.length === 0) {
-      runQuery(query, response.tree, found);
-    } else {
-      for (const region of response.css(this.#restrictCss.join(',')))
-        runQuery(query, region.node as AnyNode, found);
+    const { names } = this.#tags;
+    if (this.#restrictCss === undefined && !response.hasTree && names !== undefined) {
+      return scanAnchors(response.text, response.isXml, names);
     }
-    return [...new Set(found)].filter(
-      (one): one is Element => typeof one !== 'string' && isTag(one),
-    );
+    return this.#anchorsOfTree(response);
+  }
+
+  *#anchorsOfTree(response: Response): Generator<Anchor> {
+    const regions =
+      this.#restrictCss === undefined
+        ? [response.tree]
+        : response.css(this.#restrictCss).map((region) => region.node);
+    const done = new Set<AnyNode>();
+    for (const region of regions) {
+      if (region === undefined) continue;
+      for (let node: AnyNode | null = region; node !== null; node = nextNode(node, region)) {
+        if (!isTag(node) || !this.#tags.has(node.name) || done.has(node)) continue;
+        done.add(node);
+        yield { attribs: node.attribs, text: textBelow(node) };
+      }
+    }
   }
 
   #wants(url: string, page: string | undefined): boolean {
     if (this.#allow.length > 0 && !some(this.#allow, url)) return false;
-    if (this.#deny.length > 0 && some(this.#deny, url)) return false;
-    const host = hostOf(url);
-    if (
-      this.#allowDomains.length > 0 &&
-      !this.#allowDomains.some((domain) => isUnder(host, domain))
-    )
-      return false;
-    if (this.#denyDomains.some((domain) => isUnder(host, domain))) return false;
-    if (page !== undefined && !this.#isNeighbour(url, host, page)) return false;
-    const path = url.replace(/[?#].*$/, '');
-    const dot = path.lastIndexOf('.');
-    return (
-      dot < path.lastIndexOf('/') || !this.#denyExtensions.has(path.slice(dot + 1).toLowerCase())
-    );
+    if (some(this.#deny, url)) return false;
+    if (this.#allowDomains.length > 0 && !isUnderAny(url, this.#allowDomains)) return false;
+    if (this.#denyDomains.length > 0 && isUnderAny(url, this.#denyDomains)) return false;
+    return (page === undefined || this.#isNeighbour(url, page)) && !this.#isDeniedExtension(url);
   }
 
-  #isNeighbour(url: string, host: string, page: string): boolean {
+  #isDeniedExtension(url: string): boolean {
+    const end = url.search(/[?#]/);
+    const name = url.slice(
+      url.lastIndexOf('/', end < 0 ? url.length : end) + 1,
+      end < 0 ? undefined : end,
+    );
+    // Every ending counts: of `a.tar.gz` both `tar.gz` and `gz`.
+    for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+      if (this.#denyExtensions.has(lowerCase(name.slice(dot + 1)))) return true;
+    }
+    return false;
+  }
+
+  #isNeighbour(url: string, page: string): boolean {
     switch (this.#options.strategy) {
       case 'same-hostname':
-        return host === hostOf(page);
+        return hostOf(url) === hostOf(page);
       case 'same-origin':
         return originOf(url) === originOf(page);
-      case 'same-domain': {
-        const own = hostOf(page);
-        return isUnder(host, own) || isUnder(own, host) || isUnder(host, own.replace(/^www\./, ''));
-      }
+      case 'same-domain':
+        return domainOf(hostOf(url)) === domainOf(hostOf(page));
       case 'all':
       case undefined:
         return true;
@@ -172,7 +205,53 @@ export class LinkExtractor {
   }
 }
 
-function list(value: string | readonly string[] | undefined): readonly string[] {
+/** Names of elements or attributes; all with `*`, but for the denied. */
+class Names {
+  /** Undefined for all. */
+  readonly names: ReadonlySet<string> | undefined;
+  readonly #denied: ReadonlySet<string>;
+
+  constructor(names: Texts, denied: Texts | undefined) {
+    this.#denied = new Set(list(denied));
+    const wanted = list(names);
+    this.names = wanted.includes('*')
+      ? undefined
+      : new Set(wanted.filter((name) => !this.#denied.has(name)));
+  }
+
+  has(name: string): boolean {
+    return this.names === undefined ? !this.#denied.has(name) : this.names.has(name);
+  }
+
+  /** Those of them that `attributes` has. */
+  of(attributes: Readonly<Record<string, string>>): string[] {
+    if (this.names === undefined) return Object.keys(attributes).filter((name) => this.has(name));
+    const found: string[] = [];
+    for (const name of this.names) if (Object.hasOwn(attributes, name)) found.push(name);
+    return found;
+  }
+}
+
+const requireHere = createRequire(import.meta.url);
+let library: typeof ToughCookie | undefined;
+
+/** The part of a host that one can register, by the Public Suffix List; the host where there is none. */
+function domainOf(host: string): string {
+  library ??= requireHere('tough-cookie') as typeof ToughCookie;
+  const options = { allowSpecialUseDomain: true, ignoreError: true };
+  return library.getPublicSuffix(host, options) ?? host;
+}
+
+function isUnderAny(url: string, domains: readonly string[]): boolean {
+  const host = hostOf(url);
+  return domains.some((domain) => isUnder(host, domain));
+}
+
+function lowerCase(text: string): string {
+  return text.toLowerCase();
+}
+
+function list(value: Texts | undefined): readonly string[] {
   return value === undefined ? [] : typeof value === 'string' ? [value] : value;
 }
 

@@ -1,9 +1,10 @@
-import { compile, selectAll } from 'css-select';
+import { compile, type Options, selectAll } from 'css-select';
 import { parse, type Selector as Token, SelectorType } from 'css-what';
-import type { AnyNode, Element, ParentNode } from 'domhandler';
+import { type AnyNode, type Element, isCDATA, isTag, isText, type ParentNode } from 'domhandler';
 import * as domutils from 'domutils';
 
 import { UsageError } from '../errors.ts';
+import { nextNode } from './tree.ts';
 
 /** What a group of a query takes from the elements it matches. */
 type Taken =
@@ -16,49 +17,53 @@ interface Group {
   readonly taken: Taken;
 }
 
-/** A CSS selector, compiled. A result is an element, a text node, or the value of an attribute. */
+/** A CSS selector, compiled: its groups by what they take. */
 export type Query = readonly Group[];
+/** A result: an element, a text node, or the value of an attribute. */
 export type Found = AnyNode | string;
 
-/** Queries are few and used for every page. */
-const queries = new Map<string, Query>();
+/** Queries are few and used for every page. In XML the case of names counts, so it has its own. */
+const queries = { html: new Map<string, Query>(), xml: new Map<string, Query>() };
 const mostQueries = 2000;
 
 /** Combinators do not look above the element that a query starts from. */
 let scope: AnyNode | null = null;
 const adapter = {
   ...domutils,
-  isTag: domutils.isTag as (node: AnyNode) => node is Element,
+  isTag: isTag as (node: AnyNode) => node is Element,
   getParent: (node: Element): ParentNode | null => (node === scope ? null : node.parent),
 };
+// What css-select would remember of a node holds for one scope and one state of the tree; queries outlive both.
+const htmlOptions: Options<AnyNode, Element> = { adapter, cacheResults: false };
+const xmlOptions: Options<AnyNode, Element> = { ...htmlOptions, xmlMode: true };
 
 /** @throws UsageError for a selector that is none. */
-export function compileQuery(text: string): Query {
-  let query = queries.get(text);
+export function compileQuery(text: string, isXml: boolean): Query {
+  const known = isXml ? queries.xml : queries.html;
+  let query = known.get(text);
   if (query === undefined) {
-    query = build(text);
-    if (queries.size >= mostQueries) queries.clear();
-    queries.set(text, query);
+    query = build(text, isXml ? xmlOptions : htmlOptions);
+    if (known.size >= mostQueries) known.clear();
+    known.set(text, query);
   }
   return query;
 }
 
-function build(text: string): Query {
+function build(text: string, options: Options<AnyNode, Element>): Query {
   try {
-    // Neighbours that take the same are one query, so that their results come in the order of the page.
-    const groups: { tokens: Token[][]; taken: Taken }[] = [];
+    if (text.trim() === '') throw new Error('it is empty');
+    // Those that take the same are one query, so that their results come in the order of the page.
+    const groups = new Map<string, { tokens: Token[][]; taken: Taken }>();
     for (const tokens of parse(text)) {
-      const taken = takenBy(tokens);
-      const last = groups.at(-1);
-      if (last && JSON.stringify(last.taken) === JSON.stringify(taken)) last.tokens.push(tokens);
-      else groups.push({ tokens: [tokens], taken });
+      const { taken, matched } = split(tokens);
+      const key = JSON.stringify(taken);
+      const group = groups.get(key);
+      if (group) group.tokens.push(...matched);
+      else groups.set(key, { tokens: matched, taken });
     }
-    return groups.map(({ tokens, taken }) => {
-      const compiled = compile<AnyNode, Element>(tokens, { adapter });
-      return {
-        taken,
-        select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, { adapter }),
-      };
+    return Array.from(groups.values(), ({ tokens, taken }) => {
+      const compiled = compile<AnyNode, Element>(tokens, options);
+      return { taken, select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, options) };
     });
   } catch (cause) {
     throw new UsageError(
@@ -68,77 +73,122 @@ function build(text: string): Query {
   }
 }
 
-/** Takes `::text` or `::attr(name)` off the end of a selector. */
-function takenBy(tokens: Token[]): Taken {
+/** Takes `::text` or `::attr(name)` off the end of a selector; what is left matches the elements. */
+function split(tokens: Token[]): { taken: Taken; matched: Token[][] } {
   const last = tokens.at(-1);
-  if (last?.type !== SelectorType.PseudoElement) return { kind: 'node' };
-  tokens.pop();
-  const before = tokens.at(-1);
-  // `p ::text` is the text of everything below p.
-  if (before === undefined || isCombinator(before))
-    tokens.push({ type: SelectorType.Universal, namespace: null });
-  if (last.name === 'text') return { kind: 'text' };
-  if (last.name === 'attr' && last.data)
-    return { kind: 'attr', name: last.data.trim().toLowerCase() };
-  throw new Error(`::${last.name} is not known; there are ::text and ::attr(name)`);
+  if (last?.type !== SelectorType.PseudoElement) {
+    return { taken: { kind: 'node' }, matched: [tokens] };
+  }
+  const taken = takenBy(last.name, last.data);
+  const rest = tokens.slice(0, -1);
+  const before = rest.at(-1);
+  const any: Token = { type: SelectorType.Universal, namespace: null };
+  if (before === undefined) return { taken, matched: [[any]] };
+  // `p ::text` is the text in p and in everything below.
+  if (before.type === SelectorType.Descendant) {
+    return { taken, matched: [rest.slice(0, -1), [...rest, any]] };
+  }
+  return { taken, matched: [isCombinator(before) ? [...rest, any] : rest] };
+}
+
+function takenBy(name: string, data: string | null): Taken {
+  if (name === 'text' && data === null) return { kind: 'text' };
+  if (name === 'attr' && data) return { kind: 'attr', name: data.trim() };
+  throw new Error(`::${name} is not known; there are ::text and ::attr(name)`);
 }
 
 function isCombinator(token: Token): boolean {
   return (
-    token.type === SelectorType.Descendant ||
     token.type === SelectorType.Child ||
     token.type === SelectorType.Adjacent ||
     token.type === SelectorType.Sibling
   );
 }
 
-/** What a query finds in `node` and below it. */
-export function runQuery(query: Query, node: AnyNode, found: Found[]): void {
+/** What a query finds in `node` and below it, in the order of the page. */
+export function runQuery(query: Query, node: AnyNode): Found[] {
   const outer = scope;
   // The document itself is no element; below it everything may match.
   const isDocument = node.type === 'root';
   const context = isDocument ? node.children : [node];
   scope = isDocument ? null : node;
   try {
-    for (const { select, taken } of query) {
-      const elements = select(context);
-      if (taken.kind === 'text' && hasNested(elements)) {
-        textsIn(context, new Set(elements), found);
-        continue;
-      }
-      for (const element of elements) {
-        if (taken.kind === 'node') found.push(element);
-        else if (taken.kind === 'attr') {
-          const value = element.attribs[taken.name];
-          if (value !== undefined) found.push(value);
-        } else {
-          for (const child of element.children) if (domutils.isText(child)) found.push(child);
-        }
-      }
-    }
+    const [first] = query;
+    if (query.length > 1) return collect(query, context, node);
+    const elements = first!.select(context);
+    if (first!.taken.kind === 'node') return elements;
+    if (first!.taken.kind === 'attr') return attributesOf(elements, first!.taken.name);
+    return hasNested(elements) ? textsBetween(new Set(elements), node) : textsOf(elements);
   } finally {
     scope = outer;
   }
 }
 
-/** True if one of these, which are in the order of the page, stands inside another. */
+function attributesOf(elements: readonly Element[], name: string): string[] {
+  const values: string[] = [];
+  for (const element of elements) {
+    const value = attributeOf(element, name);
+    if (value !== undefined) values.push(value);
+  }
+  return values;
+}
+
+/** In HTML names are in lower case in the tree; in XML as they were written, and asked for. */
+function attributeOf({ attribs }: Element, name: string): string | undefined {
+  const value: unknown = attribs[name] ?? attribs[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Texts directly in these, of which none is inside of another. */
+function textsOf(elements: readonly Element[]): AnyNode[] {
+  const texts: AnyNode[] = [];
+  for (const element of elements) {
+    for (const child of element.children) {
+      if (isText(child)) texts.push(child);
+      else if (isCDATA(child)) texts.push(...child.children);
+    }
+  }
+  return texts;
+}
+
+/** True if one of these, which are in the order of the page, stands inside of another. */
 function hasNested(elements: readonly Element[]): boolean {
   for (let i = 1; i < elements.length; i++) {
-    const before = elements[i - 1]!;
-    for (let up = elements[i]!.parent; up !== null; up = up.parent)
-      if (up === (before as ParentNode)) return true;
+    const before: ParentNode = elements[i - 1]!;
+    for (let up = elements[i]!.parent; up !== null; up = up.parent) if (up === before) return true;
   }
   return false;
 }
 
-/** Texts directly in one of `elements`, in the order of the page. */
-function textsIn(nodes: readonly AnyNode[], elements: ReadonlySet<AnyNode>, found: Found[]): void {
-  for (const node of nodes) {
-    if (!domutils.hasChildren(node)) continue;
-    const isWanted = elements.has(node);
-    for (const child of node.children) {
-      if (!domutils.isText(child)) textsIn([child], elements, found);
-      else if (isWanted) found.push(child);
+function textsBetween(elements: ReadonlySet<AnyNode>, root: AnyNode): AnyNode[] {
+  const texts: AnyNode[] = [];
+  for (let node: AnyNode | null = root; node !== null; node = nextNode(node, root)) {
+    if (isText(node) && isIn(node, elements)) texts.push(node);
+  }
+  return texts;
+}
+
+function isIn(text: AnyNode, elements: ReadonlySet<AnyNode>): boolean {
+  const { parent } = text;
+  return parent !== null && elements.has(isCDATA(parent) ? (parent.parent as AnyNode) : parent);
+}
+
+/** Several groups that take different things, in the order of the page. */
+function collect(query: Query, context: AnyNode[], root: AnyNode): Found[] {
+  const groups = query.map(({ select, taken }) => ({
+    taken,
+    elements: new Set<AnyNode>(select(context)),
+  }));
+  const found: Found[] = [];
+  for (let node: AnyNode | null = root; node !== null; node = nextNode(node, root)) {
+    for (const { taken, elements } of groups) {
+      if (taken.kind === 'text') {
+        if (isText(node) && isIn(node, elements)) found.push(node);
+      } else if (elements.has(node)) {
+        const one = taken.kind === 'node' ? node : attributeOf(node as Element, taken.name);
+        if (one !== undefined) found.push(one);
+      }
     }
   }
+  return found;
 }

@@ -1,32 +1,37 @@
-import type { AnyNode, Element } from 'domhandler';
-import { getOuterHTML, isTag, isText, textContent } from 'domutils';
+import { type AnyNode, isTag, isText } from 'domhandler';
+import { getOuterHTML } from 'domutils';
 
 import { detach } from '../http/url.ts';
 import { compileQuery, type Found, runQuery } from './query.ts';
+import { textBelow } from './tree.ts';
 
 /** An element, a text or an attribute of a page. */
 export class Selector {
   readonly #found: Found;
+  readonly #isXml: boolean;
 
-  private constructor(found: Found) {
+  private constructor(found: Found, isXml: boolean) {
     this.#found = found;
+    this.#isXml = isXml;
   }
 
   /** @internal */
-  static ofNode(found: Found): Selector {
-    return new Selector(found);
+  static ofNode(found: Found, isXml = false): Selector {
+    return new Selector(found, isXml);
   }
 
   /** What `query` finds here and below. */
   css(query: string): SelectorList {
-    const found: Found[] = [];
-    if (typeof this.#found !== 'string') runQuery(compileQuery(query), this.#found, found);
-    return new SelectorList(found);
+    const compiled = compileQuery(query, this.#isXml);
+    return new SelectorList(
+      typeof this.#found === 'string' ? [] : runQuery(compiled, this.#found),
+      this.#isXml,
+    );
   }
 
   /** HTML of an element, the text of a text, the value of an attribute. */
   get(): string {
-    return textOf(this.#found);
+    return textOf(this.#found, this.#isXml);
   }
 
   getAll(): string[] {
@@ -35,7 +40,7 @@ export class Selector {
 
   /** All text in an element and below it, as one string. */
   text(): string {
-    return typeof this.#found === 'string' ? this.get() : detach(textContent(this.#found));
+    return typeof this.#found === 'string' ? this.get() : detach(textBelow(this.#found));
   }
 
   /** Attributes of an element. */
@@ -45,7 +50,7 @@ export class Selector {
 
   /** Matches of a regular expression in `get()`: the group named `extract`, else all groups, else the whole match. */
   re(pattern: RegExp | string): string[] {
-    return matches(this.get(), pattern);
+    return matches([this.#found], pattern, this.#isXml);
   }
 
   reFirst(pattern: RegExp | string): string | undefined;
@@ -72,10 +77,12 @@ export class Selector {
 /** What a query found, in the order of the page. */
 export class SelectorList implements Iterable<Selector> {
   readonly #found: readonly Found[];
+  readonly #isXml: boolean;
 
   /** @internal */
-  constructor(found: readonly Found[]) {
+  constructor(found: readonly Found[], isXml: boolean) {
     this.#found = found;
+    this.#isXml = isXml;
   }
 
   get length(): number {
@@ -84,23 +91,25 @@ export class SelectorList implements Iterable<Selector> {
 
   at(index: number): Selector | undefined {
     const found = this.#found.at(index);
-    return found === undefined ? undefined : Selector.ofNode(found);
+    return found === undefined ? undefined : Selector.ofNode(found, this.#isXml);
   }
 
   *[Symbol.iterator](): Generator<Selector> {
-    for (const found of this.#found) yield Selector.ofNode(found);
+    for (const found of this.#found) yield Selector.ofNode(found, this.#isXml);
   }
 
   map<T>(each: (selector: Selector, index: number) => T): T[] {
-    return this.#found.map((found, index) => each(Selector.ofNode(found), index));
+    return this.#found.map((found, index) => each(Selector.ofNode(found, this.#isXml), index));
   }
 
   /** What `query` finds in each of these, without repeats. */
   css(query: string): SelectorList {
-    const compiled = compileQuery(query);
+    const compiled = compileQuery(query, this.#isXml);
     const found: Found[] = [];
-    for (const one of this.#found) if (typeof one !== 'string') runQuery(compiled, one, found);
-    return new SelectorList(this.#found.length > 1 ? unique(found) : found);
+    for (const one of this.#found) {
+      if (typeof one !== 'string') for (const each of runQuery(compiled, one)) found.push(each);
+    }
+    return new SelectorList(this.#found.length > 1 ? unique(found) : found, this.#isXml);
   }
 
   /** The first, as `Selector.get()`. */
@@ -108,11 +117,11 @@ export class SelectorList implements Iterable<Selector> {
   get(fallback: string): string;
   get(fallback?: string): string | undefined {
     const first = this.#found[0];
-    return first === undefined ? fallback : textOf(first);
+    return first === undefined ? fallback : textOf(first, this.#isXml);
   }
 
   getAll(): string[] {
-    return this.#found.map(textOf);
+    return this.#found.map((found) => textOf(found, this.#isXml));
   }
 
   /** Attributes of the first; empty if there is none. */
@@ -121,14 +130,14 @@ export class SelectorList implements Iterable<Selector> {
   }
 
   re(pattern: RegExp | string): string[] {
-    return this.#found.flatMap((found) => matches(textOf(found), pattern));
+    return matches(this.#found, pattern, this.#isXml);
   }
 
   reFirst(pattern: RegExp | string): string | undefined;
   reFirst(pattern: RegExp | string, fallback: string): string;
   reFirst(pattern: RegExp | string, fallback?: string): string | undefined {
     for (const found of this.#found) {
-      const [first] = matches(textOf(found), pattern);
+      const [first] = matches([found], pattern, this.#isXml);
       if (first !== undefined) return first;
     }
     return fallback;
@@ -145,10 +154,17 @@ export class SelectorList implements Iterable<Selector> {
   }
 }
 
-function textOf(found: Found): string {
+function textOf(found: Found, isXml: boolean): string {
   if (typeof found === 'string') return detach(found);
   if (isText(found)) return detach(found.data);
-  return getOuterHTML(found, { decodeEntities: false });
+  if (!isXml) return getOuterHTML(found, { encodeEntities: 'utf8' });
+  return getOuterHTML(found, { xmlMode: true }).replace(
+    /&#x([0-9a-f]+);/gi,
+    (escape, hex: string) => {
+      const code = parseInt(hex, 16);
+      return code > 0x7f ? String.fromCodePoint(code) : escape;
+    },
+  );
 }
 
 function attributesOf(found: Found): Readonly<Record<string, string>> {
@@ -161,7 +177,7 @@ function attributesOf(found: Found): Readonly<Record<string, string>> {
 function linkOf(found: Found): string | undefined {
   if (typeof found === 'string') return found;
   if (isText(found)) return found.data;
-  return (found as Element).attribs?.href;
+  return isTag(found) ? found.attribs.href : undefined;
 }
 
 /** Nodes once each; equal attribute values stay. */
@@ -170,19 +186,28 @@ function unique(found: readonly Found[]): Found[] {
   return found.filter((one) => typeof one === 'string' || (!seen.has(one) && seen.add(one)));
 }
 
-function matches(text: string, pattern: RegExp | string): string[] {
+function matches(from: readonly Found[], pattern: RegExp | string, isXml: boolean): string[] {
+  // A copy: a pattern of the caller's remembers where it was.
   const regex =
     typeof pattern === 'string'
       ? new RegExp(pattern, 'g')
-      : new RegExp(
-          pattern.source,
-          pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`,
-        );
+      : new RegExp(pattern, pattern.flags.replace(/[gy]/g, '') + 'g');
   const found: string[] = [];
-  for (const match of text.matchAll(regex)) {
-    if (match.groups?.extract !== undefined) found.push(match.groups.extract);
-    else if (match.length > 1) found.push(...match.slice(1).map((group) => group ?? ''));
-    else found.push(match[0]);
+  for (const one of from) {
+    const text = typeof one === 'string' || isText(one) ? textOf(one, isXml) : readable(one, isXml);
+    for (const match of text.matchAll(regex)) {
+      if (match.groups?.extract !== undefined) found.push(detach(match.groups.extract));
+      else if (match.length === 1) found.push(detach(match[0]));
+      else for (let i = 1; i < match.length; i++) found.push(detach(match[i] ?? ''));
+    }
   }
-  return found.map(detach);
+  return found;
+}
+
+/** HTML as people write patterns for it: only `&lt;` and `&amp;` are left of its entities. */
+function readable(node: AnyNode, isXml: boolean): string {
+  return textOf(node, isXml)
+    .replaceAll('&nbsp;', '\u00a0')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"');
 }

@@ -1,7 +1,9 @@
 import type { Document } from 'domhandler';
 import { parseDocument } from 'htmlparser2';
 
+import { buildTree } from './tree-builder.ts';
+
 /** A page as a tree of domhandler nodes. Never throws: every text is some page. */
 export function parseTree(text: string, isXml = false): Document {
-  return parseDocument(text, isXml ? { xmlMode: true } : {});
+  return isXml ? parseDocument(text, { xmlMode: true }) : buildTree(text);
 }
