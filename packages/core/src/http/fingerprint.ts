@@ -1,54 +1,53 @@
 import { hash } from 'node:crypto';
 
 import type { Request } from './request.ts';
+import { isPlain } from './url.ts';
 
-// Nothing to decode, encode or sort, no fragment: this URL is its own canonical form.
-const canonicalPath = /^https?:\/\/[a-z0-9.:-]+\/[A-Za-z0-9\-_./~]*$/;
+// No escapes and at most one simple parameter: a plain URL like this is its own canonical form.
+const canonical = /^[^?%]*(?:\?[\w\-.~]+=[\w\-.~]*)?$/;
 
 /**
  * The URL in the form by which duplicates are found: percent-encoding normalised, query sorted, fragment dropped.
  * Applying it twice changes nothing.
  */
 export function canonicalizeUrl(url: string, keepFragments = false): string {
-  if (canonicalPath.test(url)) return url;
+  if (canonical.test(url) && isPlain(url)) return url;
   const parsed = URL.parse(url);
   if (parsed === null) return url;
   const hash = keepFragments ? parsed.hash : '';
   parsed.hash = '';
   const query = parsed.search.slice(1);
   parsed.search = '';
-  if (parsed.host) parsed.pathname = normalizePercent(parsed.pathname);
-  let out = parsed.href;
-  if (query) {
-    const pairs = query
-      .split('&')
-      .filter(Boolean)
-      .map((pair) => {
-        const equals = pair.indexOf('=');
-        const key = equals < 0 ? pair : pair.slice(0, equals);
-        const value = equals < 0 ? '' : pair.slice(equals + 1);
-        return [
-          normalizePercent(key.replaceAll('+', '%20')),
-          normalizePercent(value.replaceAll('+', '%20')),
-        ] as const;
-      })
-      .toSorted(([ka, va], [kb, vb]) =>
-        ka < kb ? -1 : ka > kb ? 1 : va < vb ? -1 : va > vb ? 1 : 0,
-      );
-    out += '?' + pairs.map(([key, value]) => `${key}=${value}`.replaceAll('%20', '+')).join('&');
-  }
-  return hash ? out + normalizePercent(hash) : out;
+  if (parsed.host) parsed.pathname = parsed.pathname.replace(/%[0-9a-f]{2}|[%|^]/gi, escapeOf);
+  const out = query ? `${parsed.href}?${canonicalQuery(query)}` : parsed.href;
+  return hash ? out + hash.replace(/%[0-9a-f]{2}|%/gi, escapeOf) : out;
 }
 
-/** `%7e` to `~`, `%2f` to `%2F`, a raw byte to its escape. Reserved characters stay as they are. */
-function normalizePercent(text: string): string {
-  return text
-    .replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => {
-      const code = parseInt(hex, 16);
-      const char = String.fromCharCode(code);
-      return /[A-Za-z0-9\-._~]/.test(char) ? char : `%${hex.toUpperCase()}`;
-    })
-    .replace(/%(?![0-9A-F]{2})/g, '%25');
+function canonicalQuery(query: string): string {
+  const pairs: (readonly [string, string])[] = [];
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    pairs.push(
+      equals < 0
+        ? [queryPart(pair), '']
+        : [queryPart(pair.slice(0, equals)), queryPart(pair.slice(equals + 1))],
+    );
+  }
+  pairs.sort(([ka, va], [kb, vb]) => (ka < kb ? -1 : ka > kb ? 1 : va < vb ? -1 : va > vb ? 1 : 0));
+  return pairs.map(([key, value]) => `${key}=${value}`).join('&');
+}
+
+function queryPart(text: string): string {
+  return text.replace(/%[0-9a-f]{2}|[^\w\-.~+]/gi, escapeOf).replaceAll('%20', '+');
+}
+
+/** `%7e` to `~`, `%2f` to `%2F`, a character to its escape. */
+function escapeOf(found: string): string {
+  if (found.length < 3)
+    return `%${found.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+  const char = String.fromCharCode(parseInt(found.slice(1), 16));
+  return /[\w\-.~]/.test(char) ? char : found.toUpperCase();
 }
 
 /**

@@ -10,7 +10,7 @@ export class TextResponse extends Response {
 export class HtmlResponse extends TextResponse {}
 
 export class XmlResponse extends TextResponse {
-  protected override get isXml(): boolean {
+  override get isXml(): boolean {
     return true;
   }
 }

@@ -49,6 +49,37 @@ test('links are seen from <base>, or from the page', () => {
   expect(html('').urljoin('http://')).toBeUndefined();
 });
 
+test.each([
+  '<!-- <base href="http://o.test/"> -->',
+  '<script>"<base href=\'http://o.test/\'>"</script>',
+  '<noscript><base href="http://o.test/"></noscript>',
+  '<base target=_blank>',
+  '<base href="javascript:x()">',
+  '<base href="http://">',
+  '<basefont href="http://o.test/">',
+])('%s is no base', (page) => {
+  const response = html(page);
+  expect(response.baseUrl).toBe(response.url);
+  expect(response.hasTree).toBe(false);
+});
+
+test('headers are made of what the wire gave, when asked for', () => {
+  const response = new Response('http://h.test/', { wireHeaders: { 'x-a': ['1', '2'] } });
+  expect(response.header('x-a')).toBe('1');
+  expect(response.headers.getAll('X-A')).toEqual(['1', '2']);
+});
+
+test('replace keeps the class and what is not named', () => {
+  const response = html('<p>').replace({ status: 404, body: Buffer.from('x') });
+  expect(response).toBeInstanceOf(HtmlResponse);
+  expect([response.status, response.text, response.header('content-type')]).toEqual([
+    404,
+    'x',
+    'text/html',
+  ]);
+  expect(response.replace({ wireHeaders: { a: 'b' } }).headers.toJSON()).toEqual({ a: 'b' });
+});
+
 test('follow takes URLs, elements and attributes, and refuses what is no link', () => {
   const response = html('<a id=one href=" one.html ">1</a><a id=none>2</a>');
   expect(response.follow('/x').url).toBe('http://h.test/x');

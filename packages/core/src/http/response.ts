@@ -5,12 +5,13 @@ import type { Document } from 'domhandler';
 
 import { NotSupportedError, UsageError } from '../errors.ts';
 import type { Link } from '../selector/link-extractor.ts';
+import { scanBase } from '../selector/scan.ts';
 import { Selector, type SelectorList } from '../selector/selector.ts';
 import { parseTree } from '../selector/tree.ts';
 import { declaredEncoding, decode, detectEncoding } from './encoding.ts';
 import { Headers, type HeadersInput } from './headers.ts';
 import { type Json, Request, type RequestMeta, type RequestOptions } from './request.ts';
-import { resolveUrl } from './url.ts';
+import { resolveUrl, trimHtml } from './url.ts';
 
 /** How long each part of a download took, in milliseconds. */
 export interface Timings {
@@ -151,12 +152,13 @@ export class Response {
     return this.#tree !== undefined;
   }
 
-  protected get isXml(): boolean {
+  /** True for content that is read as XML: the case of names counts, and no element is known. */
+  get isXml(): boolean {
     return false;
   }
 
   get selector(): Selector {
-    return (this.#selector ??= Selector.ofNode(this.tree));
+    return (this.#selector ??= Selector.ofNode(this.tree, this.isXml));
   }
 
   /** Elements, texts (`::text`) or attributes (`::attr(name)`) by a CSS selector. */
@@ -178,10 +180,10 @@ export class Response {
   /** What relative links are seen from: `<base href>` or the URL. */
   get baseUrl(): string {
     if (this.#baseUrl === undefined) {
-      let base: string | undefined;
-      if (this.isText && /<base/i.test(this.text.slice(0, 8192)))
-        base = this.css('base[href]').at(0)?.attrib.href?.trim();
-      this.#baseUrl = (base && resolveUrl(base, this.url)) || this.url;
+      const base = this.isText ? trimHtml(scanBase(this.text) ?? '') : '';
+      const resolved = base === '' ? undefined : resolveUrl(base, this.url);
+      // Nothing can be seen from `javascript:` or `data:`.
+      this.#baseUrl = resolved && /^(?:https?|ftp|file):/.test(resolved) ? resolved : this.url;
     }
     return this.#baseUrl;
   }
@@ -225,7 +227,7 @@ export class Response {
     for (const link of list) {
       const text = typeof link === 'string' ? link : linkText(link, '');
       const url = resolveUrl(trimHtml(text), base);
-      if (url?.startsWith('http')) requests.push(new Request(url, options));
+      if (url !== undefined && /^https?:/.test(url)) requests.push(new Request(url, options));
     }
     return requests;
   }
@@ -239,7 +241,8 @@ export class Response {
     const copy = this.constructor as new (url: string, init: ResponseInit) => Response;
     return new copy(url, {
       status: this.status,
-      ...(this.#headers ? { headers: this.#headers } : { wireHeaders: this.#wireHeaders }),
+      ...(changes.wireHeaders === undefined &&
+        (this.#headers ? { headers: this.#headers } : { wireHeaders: this.#wireHeaders })),
       body: this.body,
       request: this.request,
       flags: this.flags,
@@ -270,11 +273,4 @@ function linkText(link: string | Selector | Link, fallback?: string): string {
   throw new UsageError(
     `What follow() got is no link: follow an <a> or <link> element with href, or an ::attr(href).`,
   );
-}
-
-/** HTML's whitespace round a link does not belong to it. */
-function trimHtml(text: string): string {
-  const first = text.charCodeAt(0);
-  const last = text.charCodeAt(text.length - 1);
-  return first <= 32 || last <= 32 ? text.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '') : text;
 }

@@ -1,16 +1,17 @@
 import { UsageError } from '../errors.ts';
 
-// Already as WHATWG would write it: lower-case host, no dot segments, nothing to encode. Most links are, and a
-// look is ten times cheaper than a parse.
-const plain =
-  /^https?:\/\/[a-z0-9.-]*[a-z][a-z0-9.-]*(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?\/[\w\-~!$&*+,;=:@/%?().]*$/;
-const plainIp =
-  /^https?:\/\/(?:\d{1,3}\.){3}\d{1,3}(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?\/[\w\-~!$&*+,;=:@/%?().]*$/;
-const dots = /\/\.|%2e|xn--|:(?:80|443)\/|\.0\d|\/0\d/i;
+// Already as WHATWG would write it: lower-case host that is no number, no dot segments, no default port, nothing to
+// encode. Most links are, and a look is ten times cheaper than a parse.
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const plainHost = `(?:(?:[a-z0-9-]+\\.)*[a-z][a-z0-9-]*|(?:${octet}\\.){3}${octet})`;
+const plainPort = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}))?';
+const plain = new RegExp(`^https?://${plainHost}${plainPort}/[\\w\\-~!$&*+,;=:@/%?().]*$`);
+const notPlain = /\/\.|%2e|xn--|:(?:80|443)\//i;
 const schemed = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 
-function isPlain(url: string): boolean {
-  return (plain.test(url) || plainIp.test(url)) && !dots.test(url);
+/** True for a URL of http or https that certainly needs no change; false says nothing. */
+export function isPlain(url: string): boolean {
+  return plain.test(url) && !notPlain.test(url);
 }
 
 /**
@@ -20,17 +21,35 @@ function isPlain(url: string): boolean {
  */
 export function safeUrl(url: string): string {
   if (isPlain(url)) return url;
-  const text = String(url).trim();
+  // What is around a URL does not belong to it: https://url.spec.whatwg.org/#concept-basic-url-parser
+  // oxlint-disable-next-line no-control-regex
+  const text = String(url).replace(/^[\0- \s]+|[\0- \s]+$/g, '');
   if (!schemed.test(text)) {
     throw new UsageError(
       `${JSON.stringify(text)} has no scheme. Write the whole URL, for example ${JSON.stringify(`https://${text.replace(/^\/+/, '')}`)}.`,
     );
   }
   try {
-    return new URL(text).href;
+    return escapeRest(new URL(text).href);
   } catch (cause) {
     throw new UsageError(`${JSON.stringify(text)} is not a valid URL.`, { cause });
   }
+}
+
+// URL leaves them as they are, RFC 3986 has no place for them, and some servers refuse them.
+const unwise = /[[\]\\^|`{}]/g;
+
+function escapeRest(url: string): string {
+  const path = url.startsWith('http') ? url.indexOf('/', 8) : -1;
+  if (path < 0 || url.slice(path).search(unwise) < 0) return url;
+  return url.slice(0, path) + url.slice(path).replace(unwise, encodeURIComponent);
+}
+
+/** `text` without HTML's white space at its ends: it does not belong to an attribute that holds a link. */
+export function trimHtml(text: string): string {
+  const first = text.charCodeAt(0);
+  const last = text.charCodeAt(text.length - 1);
+  return first <= 32 || last <= 32 ? text.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '') : text;
 }
 
 /** `link` seen from the page at `base`, or undefined where that is no URL. Never throws. */

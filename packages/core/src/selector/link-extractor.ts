@@ -7,7 +7,7 @@ import { canonicalizeUrl } from '../http/fingerprint.ts';
 import type { Response } from '../http/response.ts';
 import { detach, hostOf, isUnder, originOf, resolveUrl, trimHtml } from '../http/url.ts';
 import { type Anchor, scanAnchors } from './scan.ts';
-import { nextNode, textBelow } from './tree.ts';
+import { nextNode, textBelow } from './walk.ts';
 
 /** A link of a page. */
 export interface Link {

@@ -4,7 +4,7 @@ import { type AnyNode, type Element, isCDATA, isTag, isText, type ParentNode } f
 import * as domutils from 'domutils';
 
 import { UsageError } from '../errors.ts';
-import { nextNode } from './tree.ts';
+import { nextNode } from './walk.ts';
 
 /** What a group of a query takes from the elements it matches. */
 type Taken =

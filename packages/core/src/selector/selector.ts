@@ -3,7 +3,7 @@ import { getOuterHTML } from 'domutils';
 
 import { detach } from '../http/url.ts';
 import { compileQuery, type Found, runQuery } from './query.ts';
-import { textBelow } from './tree.ts';
+import { textBelow } from './walk.ts';
 
 /** An element, a text or an attribute of a page. */
 export class Selector {

@@ -29,13 +29,14 @@ function outline(
   return out;
 }
 
-function same(html: string): void {
-  const ours = buildTree(html);
-  const theirs = parseDocument(html);
-  expect(outline(ours.children, ours), JSON.stringify(html)).toEqual(
-    outline(theirs.children, theirs),
-  );
-}
+const ours = (html: string): string[] => {
+  const tree = buildTree(html);
+  return outline(tree.children, tree);
+};
+const theirs = (html: string): string[] => {
+  const tree = parseDocument(html);
+  return outline(tree.children, tree);
+};
 
 test.each([
   '<!DOCTYPE html><html><head><title>A &amp; B</title></head><body><p>one<p>two<div>three</div></body></html>',
@@ -77,7 +78,7 @@ test.each([
   'x</',
   'x<a b',
 ])('%j', (html) => {
-  same(html);
+  expect(ours(html)).toEqual(theirs(html));
 });
 
 test('twenty thousand broken pages give the trees of htmlparser2', { timeout: 60_000 }, () => {
@@ -92,7 +93,9 @@ test('twenty thousand broken pages give the trees of htmlparser2', { timeout: 60
     for (let k = random(24); k >= 0; k--)
       html += pieces[random(pieces.length)]! + (random(4) === 0 ? ' ' : '');
     // In a title htmlparser2 overlooks a character reference right after < or </; we decode it.
-    if (!/<\/?&/.test(html)) same(`${html}<end>.</end>`);
+    if (/<\/?&/.test(html)) continue;
+    html += '<end>.</end>';
+    expect(ours(html), JSON.stringify(html)).toEqual(theirs(html));
   }
 });
 
