@@ -9,7 +9,27 @@ const deepest = 50;
  *
  * @throws UsageError that names the place.
  */
-export function checkJson(value: unknown, path: string, request: Request, depth = 0): void {
+export function checkJson(value: unknown, path: string, request: Request): void {
+  if (!isJson(value, 0)) explain(value, path, request, 0);
+}
+
+/** The quick look, which nearly always is the only one. */
+function isJson(value: unknown, depth: number): boolean {
+  if (value === undefined || value === null) return true;
+  const type = typeof value;
+  if (type === 'string' || type === 'boolean') return true;
+  if (type === 'number') return Number.isFinite(value);
+  if (type !== 'object' || depth > deepest) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null && !Array.isArray(value)) return false;
+  for (const key in value) {
+    if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  }
+  return true;
+}
+
+/** Finds the place, and throws. */
+function explain(value: unknown, path: string, request: Request, depth: number): void {
   if (depth > deepest)
     throw new UsageError(
       `${path.slice(0, 60)}… of ${request.toString()} goes too deep, or in a circle.`,
@@ -27,7 +47,7 @@ export function checkJson(value: unknown, path: string, request: Request, depth 
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Object.prototype || prototype === null || Array.isArray(value)) {
         for (const key in value)
-          checkJson((value as Record<string, unknown>)[key], `${path}.${key}`, request, depth + 1);
+          explain((value as Record<string, unknown>)[key], `${path}.${key}`, request, depth + 1);
         return;
       }
       break;

@@ -123,6 +123,7 @@ export class Request {
   callback: CallbackRef | undefined;
   errback: CallbackRef | undefined;
   #headers: Headers | undefined;
+  #referer: string | undefined;
 
   /** @throws UsageError when the URL has no scheme or cannot be parsed. */
   constructor(url: string, options: RequestOptions = {}) {
@@ -149,12 +150,26 @@ export class Request {
 
   /** Made when first asked for. */
   get headers(): Headers {
-    return (this.#headers ??= new Headers());
+    this.#headers ??= new Headers();
+    if (this.#referer !== undefined) {
+      this.#headers.setDefault('referer', this.#referer);
+      this.#referer = undefined;
+    }
+    return this.#headers;
+  }
+
+  /**
+   * The Referer it will be sent with, unless it has one. Most links turn out to be known, and never need headers.
+   *
+   * @internal
+   */
+  set referer(url: string) {
+    this.#referer = url;
   }
 
   /** True where asking for `headers` would only make an empty object. */
   get hasHeaders(): boolean {
-    return this.#headers !== undefined && this.#headers.size > 0;
+    return this.#referer !== undefined || (this.#headers !== undefined && this.#headers.size > 0);
   }
 
   /** A copy with some parts changed; `meta` and `cbKwargs` are copied, not shared. */
@@ -165,7 +180,7 @@ export class Request {
       callback: this.callback,
       errback: this.errback,
       method: this.method,
-      headers: this.#headers,
+      headers: this.hasHeaders ? this.headers : undefined,
       body: this.body,
       cookies: this.cookies,
       meta: this.meta,

@@ -5,7 +5,6 @@ import type { Document } from 'domhandler';
 
 import { NotSupportedError, UsageError } from '../errors.ts';
 import type { Link } from '../selector/link-extractor.ts';
-import { scanBase } from '../selector/scan.ts';
 import { Selector, type SelectorList } from '../selector/selector.ts';
 import { parseTree } from '../selector/tree.ts';
 import { declaredEncoding, decode, detectEncoding } from './encoding.ts';
@@ -42,6 +41,10 @@ export interface ResponseInit {
 const requireHere = createRequire(import.meta.url);
 const empty = Buffer.alloc(0);
 const unset = Symbol('unset');
+/** Characters in which `<base>` is looked for: it belongs into the head. */
+const headLength = 8192;
+/** Browsers that run scripts, and their users' links, do not see what is inside of `<noscript>`. */
+const baseQuery = 'base[href]:not(noscript base)';
 
 /** What came back. Text, JSON and selectors are made when asked for and kept. */
 export class Response {
@@ -147,11 +150,6 @@ export class Response {
     return (this.#tree ??= parseTree(this.text, this.isXml));
   }
 
-  /** True once a tree has been made. */
-  get hasTree(): boolean {
-    return this.#tree !== undefined;
-  }
-
   /** True for content that is read as XML: the case of names counts, and no element is known. */
   get isXml(): boolean {
     return false;
@@ -180,7 +178,9 @@ export class Response {
   /** What relative links are seen from: `<base href>` or the URL. */
   get baseUrl(): string {
     if (this.#baseUrl === undefined) {
-      const base = this.isText ? trimHtml(scanBase(this.text) ?? '') : '';
+      // Only the few pages with such a tag pay for a tree here.
+      const hasBase = this.isText && /<base[\s/]/i.test(this.text.slice(0, headLength));
+      const base = hasBase ? trimHtml(this.css(baseQuery).attrib.href ?? '') : '';
       const resolved = base === '' ? undefined : resolveUrl(base, this.url);
       // Nothing can be seen from `javascript:` or `data:`.
       this.#baseUrl = resolved && /^(?:https?|ftp|file):/.test(resolved) ? resolved : this.url;

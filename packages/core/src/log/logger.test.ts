@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -65,9 +65,70 @@ test.each([
   ['GET http://ann:secret@h.test/p', 'GET http://***@h.test/p'],
   ['http://h.test/?page=2&access_token=abc123&x=1', 'http://h.test/?page=2&access_token=***&x=1'],
   ['http://h.test/?api_key=abc#f', 'http://h.test/?api_key=***#f'],
+  ['http://ann:p@ss@h.test/', 'http://***@h.test/'],
+  ['Set-Cookie: sid=abc; Path=/', 'Set-Cookie: ***'],
+  ['{"authorization":"Bearer abc","x":1}', '{"authorization":"***","x":1}'],
+  ['{"cookie":{"sid":1}}', '{"cookie":{"sid":1}}'],
   ['mail to a@b.test', 'mail to a@b.test'],
 ])('secrets in %j are not shown', (text, shown) => {
   expect(redactText(text)).toBe(shown);
+});
+
+test('a JSON line stays JSON when something in it is hidden', () => {
+  const { logger, written } = lines({ format: 'json' });
+  logger.info('got "Cookie: a=\\"b\\"" and\nmore', { authorization: 'Basic "x"', after: 1 });
+  expect(JSON.parse(written[0]!)).toMatchObject({ authorization: '***', after: 1 });
+});
+
+test.each(['a', 'a-', '?token', '&a', 'x:'])(
+  'a long text of %j does not hold up the loop: with quadratic time this test times out',
+  (part) => {
+    const text = part.repeat(400_000 / part.length);
+    expect(redactText(text)).toBe(text);
+  },
+);
+
+test('records of a child count for its parent', () => {
+  const { logger } = lines();
+  const parent = logger.child({ spider: 'a' });
+  const counted: string[] = [];
+  parent.onRecord = (level) => void counted.push(level);
+  parent.child({ page: 1 }).warn('odd');
+  expect(counted).toEqual(['WARNING']);
+});
+
+test('a text line says what the error is, once', () => {
+  const { logger, written } = lines();
+  const error = new TypeError('no price');
+  logger.error('The file could not be closed', { error });
+  logger.error('parse() failed: no price', { error });
+  expect(written.map((line) => line.trimEnd().slice(29))).toEqual(
+    [
+      'ERROR: The file could not be closed: TypeError: no price',
+      'ERROR: parse() failed: no price',
+    ].map((line) => expect.stringContaining(line)),
+  );
+});
+
+test('text of strangers, where the reference vectors are at hand', (context) => {
+  const path = new URL('../../../../../shared/reference/vectors/log_lines.json', import.meta.url);
+  if (!existsSync(path)) context.skip('the reference vectors are absent');
+  const { cases, count } = JSON.parse(readFileSync(path, 'utf8')) as {
+    count: number;
+    cases: { value: string; secret: string[] }[];
+  };
+  expect(cases).toHaveLength(count);
+  for (const { value, secret } of cases) {
+    const [text = '', json = ''] = (['text', 'json'] as const).map((format) => {
+      const { logger, written } = lines({ format });
+      logger.child({ spider: value }).error(value, { value, error: new Error(value) });
+      return written.join('').replace(/\n$/, '');
+    });
+    expect(text).toBe(oneLine(text));
+    expect(json).not.toContain('\n');
+    expect(JSON.parse(json)).toMatchObject({ msg: redactText(value) });
+    expect(secret.filter((hidden) => `${text}${json}`.includes(hidden))).toEqual([]);
+  }
 });
 
 test('the stack of an error is shown at debug level only', () => {

@@ -15,7 +15,7 @@ export interface Logger {
   /** Ask before building a message that is written for every request. */
   isEnabled(level: LogLevel): boolean;
   child(fields: LogFields): Logger;
-  /** Called with the level of each record that is written. */
+  /** Called with the level of each record that is written, also by its children. */
   onRecord?: ((level: LogLevel) => void) | undefined;
 }
 
@@ -145,7 +145,9 @@ class PinoLogger implements Logger {
   }
 
   child(fields: LogFields): Logger {
-    return new PinoLogger(this.#pino.child(fields), this.#least);
+    const child = new PinoLogger(this.#pino.child(fields), this.#least);
+    child.onRecord = (level) => this.onRecord?.(level);
+    return child;
   }
 }
 
@@ -167,8 +169,10 @@ function textLine(json: string, withStack: boolean): string {
   const { time, level, spider, msg, error, stats, ...rest } = JSON.parse(json) as Record<
     string,
     unknown
-  > & { error?: { stack?: string } };
+  > & { error?: { name?: string; message?: string; stack?: string } };
   let line = `${String(time).slice(0, 19).replace('T', ' ')} [${typeof spider === 'string' ? oneLine(spider) : 'lycosa'}] ${String(level)}: ${oneLine(String(msg))}`;
+  if (error?.message && !String(msg).includes(error.message))
+    line += oneLine(`: ${error.name}: ${error.message}`);
   if (Object.keys(rest).length > 0) line += ` ${oneLine(JSON.stringify(rest))}`;
   // The stats are the one record meant to be read down the page; their names and values are ours.
   if (stats)
@@ -199,11 +203,19 @@ export function oneLine(text: string): string {
   });
 }
 
-const userinfo = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"\\]*@/gi;
+// All three are linear in the text: it may be a stranger's, and long. They work on JSON and leave it JSON.
+const userinfo = /:\/\/[^\s/?#"\\]*@/g;
 const secretParameter =
   /([?&](?:[\w-]*(?:token|secret|password|passwd|api_?key|signature|access_?key))=)[^&#\s"\\]+/gi;
 
-/** Hides who is logged in where: userinfo in URLs, and parameters that are named like secrets. */
+/** `Cookie: …` as a header is written, and `"cookie":"…"` as a field is. */
+const secretField =
+  /\b((?:set-)?cookie|(?:proxy-)?authorization|x-api-key|password)(:\s*|\\*":\s*\\*")(?:\\[^rn]|[^"\\\r\n])+/gi;
+
+/** Hides who is logged in where: userinfo in URLs, and parameters, headers and fields that are named like secrets. */
 export function redactText(text: string): string {
-  return text.replace(userinfo, '$1***@').replace(secretParameter, '$1***');
+  return text
+    .replace(userinfo, '://***@')
+    .replace(secretParameter, '$1***')
+    .replace(secretField, '$1$2***');
 }

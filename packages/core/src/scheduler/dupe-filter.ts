@@ -25,7 +25,8 @@ export class FingerprintDupeFilter implements DupeFilter {
   requestSeen(request: Request): boolean {
     const { url } = request;
     const plain = request.method === 'GET' && request.body === undefined;
-    if (plain && (this.#recent.has(url) || this.#older.has(url))) return true;
+    if (plain && (this.#recent.has(url) || (this.#older.size > 0 && this.#older.has(url))))
+      return true;
     if (plain) {
       if (this.#recent.size >= recentUrls) {
         this.#older = this.#recent;

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CrawlerSlots, SlotRegistry } from '../downloader/slot-registry.ts';
 import { Request, type RequestOptions } from '../http/request.ts';
 import type { Logger } from '../log/logger.ts';
+import { Spider } from '../spider/spider.ts';
 import { StatsCollector } from '../stats/stats-collector.ts';
 import { JobScheduler } from './job-scheduler.ts';
 import { JobFile } from './job.ts';
@@ -19,6 +20,10 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
+
+class TestSpider extends Spider {
+  parsePage(): void {}
+}
 
 async function build(order: 'lifo' | 'fifo' = 'lifo') {
   const slots = new CrawlerSlots(new SlotRegistry(), {
@@ -41,7 +46,7 @@ async function build(order: 'lifo' | 'fifo' = 'lifo') {
       throw error;
     },
   });
-  scheduler.open();
+  scheduler.open(new TestSpider());
   const add = (url: string, options?: RequestOptions): boolean =>
     scheduler.enqueue(new Request(url, options));
   return { scheduler, slots, job, add, beforeCommit };

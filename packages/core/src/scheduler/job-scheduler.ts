@@ -2,15 +2,19 @@ import type { CrawlerSlots } from '../downloader/slot-registry.ts';
 import { fingerprint } from '../http/fingerprint.ts';
 import type { Request } from '../http/request.ts';
 import type { Logger } from '../log/logger.ts';
+import { Spider } from '../spider/spider.ts';
 import type { StatsCollector } from '../stats/stats-collector.ts';
 import { FingerprintSet } from './dupe-filter.ts';
 import { Heap } from './heap.ts';
-import { compareRanks, type JobEntry, type JobFile, type Rank } from './job.ts';
+import { type BadEntry, compareRanks, type JobEntry, type JobFile, type Rank } from './job.ts';
 import { ReadyQueue, type SlotStore } from './ready-queue.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Entries of a slot held in memory; the rest is read from the file when they are used up. */
-const windowSize = 1000;
+/** Entries held in memory over all slots, about; the rest is read from the file when they are used up. */
+const memoryEntries = 20_000;
+/** Most and least of one slot. */
+const maxWindow = 1000;
+const minWindow = 4;
 
 /** Milliseconds from a write to its commit: writes of this time share one transaction. */
 const commitInterval = 100;
@@ -40,7 +44,10 @@ export class JobScheduler implements Scheduler {
   readonly #wasResumed: boolean;
   /** Entries that are in the file but not to be read from it: leased, waiting, or done and not committed yet. */
   readonly #taken = new Set<number>();
-  #doneIds: number[] = [];
+  readonly #window: Window;
+  #done: JobEntry[] = [];
+  #spider: Spider | undefined;
+  #asideCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #committing: Promise<void> | undefined;
 
@@ -48,22 +55,28 @@ export class JobScheduler implements Scheduler {
     this.#options = options;
     const { job } = options;
     this.#job = job;
-    this.#queue = new ReadyQueue((key) => new JobStore(job, key, 0, this.#taken), options.onReady);
+    this.#window = {
+      job,
+      taken: this.#taken,
+      size: maxWindow,
+      refusal: (request) => this.#refusal(request),
+      setAside: (key, entry) => this.#setAside(key, entry),
+    };
+    this.#queue = new ReadyQueue((key) => this.#store(key, 0), options.onReady);
     this.#wasResumed = job.isResumed;
   }
 
-  open(): void {
+  open(spider: Spider): void {
+    this.#spider = spider;
     for (const print of this.#job.seen('seen')) this.#seen.add(print);
     for (const print of this.#job.seen('started')) this.#started.add(print);
-    let pending = 0;
-    for (const { slot, count } of this.#job.slots()) {
-      this.#queue.adopt(slot, new JobStore(this.#job, slot, count, this.#taken), count);
-      pending += count;
-    }
+    const slots = this.#job.slots();
+    this.#window.size = windowFor(slots.length);
+    for (const { slot, count } of slots) this.#queue.adopt(slot, this.#store(slot, count), count);
     this.#job.set('runs', Number(this.#job.get('runs') ?? 0) + 1);
     if (this.#wasResumed) {
       this.#options.log.info(
-        `Resuming the job in ${this.#job.folder}: ${pending} requests pending, ${this.#seen.size} seen`,
+        `Resuming the job in ${this.#job.folder}: ${this.pending} requests pending, ${this.#seen.size} seen`,
       );
     }
     this.#job.commit();
@@ -130,7 +143,7 @@ export class JobScheduler implements Scheduler {
     const entry = this.#leased.get(request);
     if (entry === undefined) return;
     this.#leased.delete(request);
-    this.#doneIds.push(entry.id);
+    this.#done.push(entry);
     this.#changed();
   }
 
@@ -173,6 +186,34 @@ export class JobScheduler implements Scheduler {
     this.#job.close();
   }
 
+  #store(key: string, count: number): JobStore {
+    this.#window.size = windowFor(this.#queue?.slotCount ?? 0);
+    return new JobStore(this.#window, key, count);
+  }
+
+  /** Nothing but a method that the spider itself has is ever called by name. */
+  #refusal({ callback, errback }: Request): string | undefined {
+    for (const name of [callback, errback]) {
+      if (typeof name === 'string' && !isCallback(this.#spider!, name))
+        return `Spider ${this.#spider!.name} has no method ${JSON.stringify(name.slice(0, 100))}.`;
+    }
+    return undefined;
+  }
+
+  /** The crawl goes on without it. */
+  #setAside(key: string, entry: BadEntry): void {
+    const { stats, log } = this.#options;
+    this.#job.setAside(key, entry);
+    this.#queue.size--;
+    stats.inc('scheduler/set_aside');
+    stats.inc('account/dropped');
+    // The rest are most likely the same mistake; lycosa job show tells their number.
+    log[this.#asideCount++ === 0 ? 'warn' : 'debug'](
+      `An entry of the job in ${this.#job.folder} was set aside: ${entry.reason}`,
+    );
+    this.#changed();
+  }
+
   #knowsStart(print: Buffer): boolean {
     if (!this.#started.add(print)) return this.#wasResumed;
     this.#job.markStarted(print);
@@ -200,30 +241,49 @@ export class JobScheduler implements Scheduler {
 
   async #commit(): Promise<void> {
     // Those that are done by now are forgotten only when what they yielded is safe.
-    const ids = this.#doneIds;
-    this.#doneIds = [];
+    const done = this.#done;
+    this.#done = [];
     await this.#options.beforeCommit();
-    for (const id of ids) this.#job.remove(id);
+    for (const entry of done) this.#job.remove(entry);
     this.#job.commit();
-    for (const id of ids) this.#taken.delete(id);
+    for (const { id } of done) this.#taken.delete(id);
   }
+}
+
+function isCallback(spider: Spider, name: string): boolean {
+  if (name in Object.prototype || (name !== 'parse' && Object.hasOwn(Spider.prototype, name)))
+    return false;
+  return typeof (spider as unknown as Record<string, unknown>)[name] === 'function';
+}
+
+/** What the stores of all slots share. */
+interface Window {
+  readonly job: JobFile;
+  readonly taken: ReadonlySet<number>;
+  /** Entries of a slot that are read at a time. */
+  size: number;
+  /** Why a request of the file cannot be made; undefined if it can. */
+  refusal(request: Request): string | undefined;
+  setAside(key: string, entry: BadEntry): void;
+}
+
+function windowFor(slots: number): number {
+  return Math.max(minWindow, Math.min(maxWindow, Math.floor(memoryEntries / Math.max(1, slots))));
 }
 
 /** The pending requests of one slot in the file, the best of them in memory. */
 class JobStore implements SlotStore<JobEntry> {
-  readonly #job: JobFile;
+  readonly #shared: Window;
   readonly #key: string;
-  readonly #taken: ReadonlySet<number>;
-  #window = new Heap<JobEntry>((a, b) => compareRanks(a.rank, b.rank));
+  readonly #window = new Heap<JobEntry>((a, b) => compareRanks(a.rank, b.rank));
   /** Entries of the file beyond the window. */
   #beyond: number;
   /** The worst rank that is in memory for certain; entries behind it are only in the file. */
   #edge: Rank | undefined;
 
-  constructor(job: JobFile, key: string, stored: number, taken: ReadonlySet<number>) {
-    this.#job = job;
+  constructor(shared: Window, key: string, stored: number) {
+    this.#shared = shared;
     this.#key = key;
-    this.#taken = taken;
     this.#beyond = stored;
     if (stored > 0) this.#fill();
   }
@@ -239,7 +299,7 @@ class JobStore implements SlotStore<JobEntry> {
       return;
     }
     this.#window.push(entry);
-    if (this.#window.size > 2 * windowSize) this.#spill();
+    if (this.#window.size > 2 * this.#shared.size) this.#spill();
   }
 
   pop(): JobEntry | undefined {
@@ -249,21 +309,24 @@ class JobStore implements SlotStore<JobEntry> {
   }
 
   #fill(): void {
+    const { job, taken, size } = this.#shared;
     do {
-      const entries = this.#job.best(this.#key, this.#edge, windowSize);
+      const entries = job.best(this.#key, this.#edge, size);
       for (const entry of entries) {
-        if (this.#taken.has(entry.id)) continue;
-        this.#window.push(entry);
+        if ('id' in entry && taken.has(entry.id)) continue;
         this.#beyond--;
+        const reason = 'id' in entry ? this.#shared.refusal(entry.request) : entry.reason;
+        if (reason === undefined) this.#window.push(entry as JobEntry);
+        else this.#shared.setAside(this.#key, { rank: entry.rank, reason });
       }
       this.#edge = entries.at(-1)?.rank ?? this.#edge;
-      if (entries.length < windowSize) this.#beyond = 0;
+      if (entries.length < size) this.#beyond = 0;
     } while (this.#window.size === 0 && this.#beyond > 0);
   }
 
   #spill(): void {
     const entries: JobEntry[] = [];
-    for (let i = 0; i < windowSize; i++) entries.push(this.#window.pop()!);
+    for (let i = 0; i < this.#shared.size; i++) entries.push(this.#window.pop()!);
     this.#beyond += this.#window.size;
     this.#window.clear();
     for (const entry of entries) this.#window.push(entry);

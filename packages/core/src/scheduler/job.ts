@@ -3,22 +3,36 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { UsageError } from '../errors.ts';
+import { toError, UsageError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import { deserializeRequest, serializeRequest } from '../http/serialize.ts';
 
 /** Raised when the tables change; an older Lycosa refuses a newer file. */
 const schemaVersion = 1;
 
+// Requests lie in the order in which they are made, so that one tree serves both reading and writing. Fingerprints are
+// appended, those of a commit in one row: they are only ever read as a whole.
 const schema = `
+CREATE TABLE IF NOT EXISTS slots (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE IF NOT EXISTS requests (
-  id INTEGER PRIMARY KEY, slot TEXT NOT NULL, rank1 INTEGER NOT NULL, rank2 INTEGER NOT NULL, rank3 INTEGER NOT NULL,
-  due INTEGER NOT NULL, data TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS best ON requests (slot, rank1, rank2, rank3);
-CREATE TABLE IF NOT EXISTS seen (fingerprint BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS started (fingerprint BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  slot INTEGER NOT NULL, rank1 INTEGER NOT NULL, rank2 INTEGER NOT NULL, rank3 INTEGER NOT NULL, data TEXT NOT NULL,
+  PRIMARY KEY (slot, rank1, rank2, rank3)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS seen (fingerprints BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS started (fingerprints BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS cookies (
+  jar TEXT NOT NULL, domain TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (jar, domain)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS aside (slot TEXT NOT NULL, data ANY, reason TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
+
+/** Bytes of a fingerprint. */
+const printSize = 16;
+
+/** Requests that wait for the next commit in memory; beyond, they are written at once. */
+const maxBuffered = 10_000;
+
+/** Bytes of an entry that is read. A longer one was not written by a crawl. */
+const maxEntry = 64 * 2 ** 20;
 
 /** The order of requests in a slot: lower first, compared part by part. */
 export type Rank = readonly [priority: number, isStart: number, turn: number];
@@ -29,42 +43,69 @@ export function compareRanks(a: Rank, b: Rank): number {
 
 /** An entry as it is stored. */
 export interface JobEntry {
+  /** Counts up over all runs. */
   readonly id: number;
+  readonly slot: number;
   readonly rank: Rank;
   readonly request: Request;
+}
+
+/** An entry that cannot be used. */
+export interface BadEntry {
+  readonly rank: Rank;
+  readonly reason: string;
+}
+
+/** A job that another process runs. */
+export class JobHeldError extends UsageError {
+  readonly holder: string;
+
+  constructor(folder: string, holder: string, options?: ErrorOptions) {
+    super(
+      `The job in ${folder} is being run by ${holder}. One process runs a job at a time.`,
+      options,
+    );
+    this.holder = holder;
+  }
 }
 
 /**
  * The file of one job, `JOBDIR/job.sqlite`: what waits, what has been seen, and the state of the crawl.
  *
  * Writes are gathered and committed together. A request stays in the file until it is done, so after `kill -9` the
- * next run finds everything that was not.
+ * next run finds everything that was not. One that comes and is done between two commits is never written.
  */
 export class JobFile {
   readonly folder: string;
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
-  readonly #see: StatementSync;
-  readonly #start: StatementSync;
+  readonly #best: StatementSync;
   readonly #set: StatementSync;
+  readonly #slotIds = new Map<string, number>();
+  /** Requests that are not in the file yet. */
+  readonly #added = new Map<number, JobEntry>();
+  readonly #prints = { seen: [] as Uint8Array[], started: [] as Uint8Array[] };
+  /** What each key of the state holds in the file. */
+  readonly #written = new Map<string, string>();
   #isWriting = false;
   #lastId: number;
 
   private constructor(folder: string, db: DatabaseSync) {
     this.folder = folder;
     this.#db = db;
-    this.#insert = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?)');
-    this.#delete = db.prepare('DELETE FROM requests WHERE id = ?');
-    this.#see = db.prepare('INSERT OR IGNORE INTO seen VALUES (?)');
-    this.#start = db.prepare('INSERT OR IGNORE INTO started VALUES (?)');
+    this.#insert = db.prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)');
+    this.#delete = db.prepare(
+      'DELETE FROM requests WHERE slot = ? AND rank1 = ? AND rank2 = ? AND rank3 = ?',
+    );
+    this.#best = db.prepare(
+      `SELECT rank1, rank2, rank3, CASE WHEN octet_length(data) <= ${maxEntry} THEN data END AS data FROM requests WHERE slot = ? AND (rank1, rank2, rank3) > (?, ?, ?) ORDER BY rank1, rank2, rank3 LIMIT ?`,
+    );
     this.#set = db.prepare(
       'INSERT INTO state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
     );
-    const { last } = db.prepare('SELECT max(id) AS last FROM requests').get() as {
-      last: number | null;
-    };
-    this.#lastId = Math.max(last ?? 0, Number(this.get('lastId') ?? 0));
+    const last = this.get('lastId');
+    this.#lastId = Number.isSafeInteger(last) ? (last as number) : this.#largestId();
   }
 
   /**
@@ -73,16 +114,10 @@ export class JobFile {
    * @throws UsageError when another process holds it, or a newer Lycosa wrote it.
    */
   static async open(folder: string): Promise<JobFile> {
-    // Loaded here: a crawl without JOBDIR does not pay for it.
-    const { DatabaseSync } = await import('node:sqlite');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, 'job.sqlite');
-    const db = new DatabaseSync(path);
+    const path = jobPath(folder);
+    const db = await lockJob(folder);
     try {
-      db.exec(
-        'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
-      );
-      db.exec('BEGIN IMMEDIATE; COMMIT;');
       const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
         user_version: number;
       };
@@ -94,21 +129,17 @@ export class JobFile {
       db.exec(schema);
       db.exec(`PRAGMA user_version = ${schemaVersion}`);
       chmodSync(path, 0o600);
+      const job = new JobFile(folder, db);
+      writeFileSync(join(folder, 'job.lock'), `process ${process.pid} on ${hostname()}`);
+      return job;
     } catch (cause) {
       db.close();
       if (cause instanceof UsageError) throw cause;
-      if ((cause as Error).message.includes('locked')) {
-        throw new UsageError(
-          `The job in ${folder} is being run by ${holder(folder)}. One process runs a job at a time.`,
-          { cause },
-        );
-      }
-      throw new UsageError(`${path} cannot be opened as a job: ${(cause as Error).message}`, {
-        cause,
-      });
+      throw new UsageError(
+        `${path} cannot be opened as a job: ${toError(cause).message}. Start anew with lycosa job clear ${folder}.`,
+        { cause },
+      );
     }
-    writeFileSync(join(folder, 'job.lock'), `process ${process.pid} on ${hostname()}`);
-    return new JobFile(folder, db);
   }
 
   /** True if an earlier run has left its mark. */
@@ -116,6 +147,7 @@ export class JobFile {
     return this.get('runs') !== undefined;
   }
 
+  /** Takes a request; it is in the file from the next commit on. */
   add(
     slot: string,
     rank: (id: number) => Rank,
@@ -123,84 +155,128 @@ export class JobFile {
     fingerprint: Uint8Array | undefined,
   ): JobEntry {
     const id = ++this.#lastId;
-    const [rank1, rank2, rank3] = rank(id);
-    this.#write();
-    if (fingerprint) this.#see.run(fingerprint);
-    this.#insert.run(
-      id,
-      slot,
-      rank1,
-      rank2,
-      rank3,
-      request.notBefore ?? 0,
-      serializeRequest(request),
-    );
-    return { id, rank: [rank1, rank2, rank3], request };
+    const entry = { id, slot: this.#slotId(slot), rank: rank(id), request };
+    if (fingerprint) this.#prints.seen.push(fingerprint);
+    this.#added.set(id, entry);
+    if (this.#added.size > maxBuffered) this.#flush();
+    return entry;
   }
 
-  remove(id: number): void {
+  remove({ id, slot, rank }: JobEntry): void {
+    if (this.#added.delete(id)) return;
     this.#write();
-    this.#delete.run(id);
+    this.#delete.run(slot, ...rank);
   }
 
   markStarted(fingerprint: Uint8Array): void {
+    this.#prints.started.push(fingerprint);
+  }
+
+  /** Entries of a slot worse than `after`, the best first. */
+  best(key: string, after: Rank | undefined, limit: number): (JobEntry | BadEntry)[] {
+    this.#flush();
+    const slot = this.#slotId(key);
+    const rows = this.#best.all(
+      slot,
+      ...(after ?? ([-Number.MAX_SAFE_INTEGER, 0, 0] as const)),
+      limit,
+    ) as { rank1: number; rank2: number; rank3: number; data: string | null }[];
+    return rows.map(({ rank1, rank2, rank3, data }) => {
+      const rank = [rank1, rank2, rank3] as const;
+      try {
+        if (data === null) throw new UsageError('A queue entry is too long.');
+        return { id: Math.abs(rank3), slot, rank, request: deserializeRequest(data) };
+      } catch (thrown) {
+        return { rank, reason: toError(thrown).message };
+      }
+    });
+  }
+
+  /** Moves an entry that cannot be used out of the way; it is kept for whoever wants to know. */
+  setAside(key: string, { rank, reason }: BadEntry): void {
     this.#write();
-    this.#start.run(fingerprint);
-  }
-
-  /** Pending entries of a slot worse than `after`, the best first. Entries that cannot be read are set aside. */
-  best(slot: string, after: Rank | undefined, limit: number): JobEntry[] {
-    const [a, b, c] = after ?? [-Number.MAX_SAFE_INTEGER, 0, 0];
-    const rows = this.#db
+    const where = [this.#slotId(key), ...rank] as const;
+    this.#db
       .prepare(
-        'SELECT id, rank1, rank2, rank3, data FROM requests WHERE slot = ? AND (rank1, rank2, rank3) > (?, ?, ?) ORDER BY rank1, rank2, rank3 LIMIT ?',
+        'INSERT INTO aside SELECT ?, data, ? FROM requests WHERE slot = ? AND rank1 = ? AND rank2 = ? AND rank3 = ?',
       )
-      .all(slot, a, b, c, limit) as {
-      id: number;
-      rank1: number;
-      rank2: number;
-      rank3: number;
-      data: string;
-    }[];
-    return rows.map(({ id, rank1, rank2, rank3, data }) => ({
-      id,
-      rank: [rank1, rank2, rank3] as const,
-      request: deserializeRequest(data),
-    }));
+      .run(key, reason, ...where);
+    this.#delete.run(...where);
   }
 
+  /** How many requests each slot holds. */
   slots(): { slot: string; count: number }[] {
-    return this.#db.prepare('SELECT slot, count(*) AS count FROM requests GROUP BY slot').all() as {
-      slot: string;
-      count: number;
-    }[];
+    this.#flush();
+    return this.#db
+      .prepare(
+        'SELECT slots.key AS slot, counted.count FROM (SELECT slot, count(*) AS count FROM requests GROUP BY slot) AS counted JOIN slots ON slots.id = counted.slot',
+      )
+      .all() as { slot: string; count: number }[];
+  }
+
+  get asideCount(): number {
+    return (this.#db.prepare('SELECT count(*) AS count FROM aside').get() as { count: number })
+      .count;
   }
 
   *seen(table: 'seen' | 'started'): Generator<Buffer> {
-    for (const row of this.#db.prepare(`SELECT fingerprint FROM ${table}`).iterate()) {
-      yield Buffer.from((row as { fingerprint: Uint8Array }).fingerprint);
+    for (const row of this.#db.prepare(`SELECT fingerprints FROM ${table}`).iterate()) {
+      const { buffer, byteOffset, length } = (row as { fingerprints: Uint8Array }).fingerprints;
+      for (let at = 0; at + printSize <= length; at += printSize)
+        yield Buffer.from(buffer, byteOffset + at, printSize);
     }
   }
 
-  /** A value of the state, JSON. */
+  /** Fingerprints in a table. */
+  seenCount(table: 'seen' | 'started'): number {
+    const { bytes } = this.#db
+      .prepare(`SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM ${table}`)
+      .get() as { bytes: number };
+    return Math.floor(bytes / printSize);
+  }
+
+  /** A value of the state, JSON; undefined if there is none, or none that can be read. */
   get(key: string): unknown {
     const row = this.#db.prepare('SELECT value FROM state WHERE key = ?').get(key) as
       | { value: string }
       | undefined;
-    return row === undefined ? undefined : (JSON.parse(row.value) as unknown);
+    try {
+      return row === undefined ? undefined : parsePlain(row.value);
+    } catch {
+      return undefined;
+    }
   }
 
   set(key: string, value: unknown): void {
+    const text = JSON.stringify(value);
+    if (text === undefined || this.#written.get(key) === text) return;
     this.#write();
-    this.#set.run(key, JSON.stringify(value));
+    this.#set.run(key, text);
+    this.#written.set(key, text);
   }
 
-  get hasWrites(): boolean {
-    return this.#isWriting;
+  /** The cookies of each domain of each jar, as they were saved. */
+  *cookies(): Generator<{ jar: string; domain: string; data: string }> {
+    yield* this.#db.prepare('SELECT jar, domain, data FROM cookies').iterate() as Iterable<{
+      jar: string;
+      domain: string;
+      data: string;
+    }>;
+  }
+
+  /** Null forgets them. */
+  setCookies(jar: string, domain: string, data: string | null): void {
+    this.#write();
+    if (data === null) {
+      this.#db.prepare('DELETE FROM cookies WHERE jar = ? AND domain = ?').run(jar, domain);
+    } else {
+      this.#db.prepare('INSERT OR REPLACE INTO cookies VALUES (?, ?, ?)').run(jar, domain, data);
+    }
   }
 
   /** What was written since the last commit becomes part of the job, all or nothing. */
   commit(): void {
+    this.#flush();
     if (!this.#isWriting) return;
     this.#set.run('lastId', String(this.#lastId));
     this.#db.exec('COMMIT');
@@ -208,10 +284,50 @@ export class JobFile {
   }
 
   close(): void {
-    this.commit();
-    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    this.#db.close();
-    rmSync(join(this.folder, 'job.lock'), { force: true });
+    try {
+      this.commit();
+      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      // With what could not be committed: it is done again in the next run.
+      this.#db.close();
+      rmSync(join(this.folder, 'job.lock'), { force: true });
+    }
+  }
+
+  /** Writes what is in memory into the transaction. */
+  #flush(): void {
+    for (const table of ['seen', 'started'] as const) {
+      const prints = this.#prints[table];
+      if (prints.length === 0) continue;
+      this.#write();
+      this.#db.prepare(`INSERT INTO ${table} VALUES (?)`).run(Buffer.concat(prints));
+      this.#prints[table] = [];
+    }
+    if (this.#added.size === 0) return;
+    this.#write();
+    for (const { slot, rank, request } of this.#added.values())
+      this.#insert.run(slot, rank[0], rank[1], rank[2], serializeRequest(request));
+    this.#added.clear();
+  }
+
+  #slotId(key: string): number {
+    let id = this.#slotIds.get(key);
+    if (id !== undefined) return id;
+    const row = this.#db.prepare('SELECT id FROM slots WHERE key = ?').get(key);
+    id = (row as { id: number } | undefined)?.id;
+    if (id === undefined) {
+      this.#write();
+      id = Number(this.#db.prepare('INSERT INTO slots (key) VALUES (?)').run(key).lastInsertRowid);
+    }
+    this.#slotIds.set(key, id);
+    return id;
+  }
+
+  #largestId(): number {
+    const { last } = this.#db.prepare('SELECT max(abs(rank3)) AS last FROM requests').get() as {
+      last: number | null;
+    };
+    return last ?? 0;
   }
 
   #write(): void {
@@ -221,10 +337,48 @@ export class JobFile {
   }
 }
 
+export function jobPath(folder: string): string {
+  return join(folder, 'job.sqlite');
+}
+
+/**
+ * Opens the file of a folder that exists, for this process alone.
+ *
+ * @throws JobHeldError when another process holds it; UsageError when it is no database.
+ */
+export async function lockJob(folder: string): Promise<DatabaseSync> {
+  // Loaded here: a crawl without JOBDIR does not pay for it.
+  const { DatabaseSync } = await import('node:sqlite');
+  const path = jobPath(folder);
+  const db = new DatabaseSync(path);
+  try {
+    db.exec(
+      'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
+    );
+    db.exec('BEGIN IMMEDIATE; COMMIT;');
+    return db;
+  } catch (cause) {
+    db.close();
+    const { message } = toError(cause);
+    if (message.includes('locked')) throw new JobHeldError(folder, holder(folder), { cause });
+    throw new UsageError(
+      `${path} cannot be opened as a job: ${message}. Start anew with lycosa job clear ${folder}.`,
+      { cause },
+    );
+  }
+}
+
 function holder(folder: string): string {
   try {
     return readFileSync(join(folder, 'job.lock'), 'utf8');
   } catch {
     return 'another process';
   }
+}
+
+/** JSON without keys that could become a prototype. */
+function parsePlain(text: string): unknown {
+  return JSON.parse(text, function (this: unknown, key: string, value: unknown) {
+    return key === '__proto__' ? undefined : value;
+  });
 }

@@ -46,6 +46,10 @@ export class ReadyQueue<T> {
     this.#onReady = onReady;
   }
 
+  get slotCount(): number {
+    return this.#bySlot.size;
+  }
+
   push(entry: T, key: string): void {
     let queue = this.#bySlot.get(key);
     const before = queue?.store.top;

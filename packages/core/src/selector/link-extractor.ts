@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module';
 
-import { isTag, type AnyNode } from 'domhandler';
+import { type AnyNode, type Element, isTag } from 'domhandler';
 import type * as ToughCookie from 'tough-cookie';
 
 import { canonicalizeUrl } from '../http/fingerprint.ts';
 import type { Response } from '../http/response.ts';
 import { detach, hostOf, isUnder, originOf, resolveUrl, trimHtml } from '../http/url.ts';
-import { type Anchor, scanAnchors } from './scan.ts';
 import { nextNode, textBelow } from './walk.ts';
 
 /** A link of a page. */
@@ -119,7 +118,7 @@ export class LinkExtractor {
         const url = canonicalize ? canonicalizeUrl(found) : found;
         const key = canonicalize ? url : canonicalizeUrl(found, true);
         if (seen.has(key) || !this.#wants(url, response.url)) continue;
-        const { text } = anchor;
+        const text = textBelow(anchor);
         if (this.#restrictText.length > 0 && !some(this.#restrictText, text)) continue;
         if (unique) seen.add(key).add(found);
         const isNofollow = nofollow.test(anchor.attribs.rel ?? '');
@@ -144,29 +143,21 @@ export class LinkExtractor {
     return url !== undefined && schemes.test(url) ? url : undefined;
   }
 
-  #anchors(response: Response): Iterable<Anchor> {
+  /** The elements that may be links, each once. */
+  #anchors(response: Response): Element[] {
     if (!response.isText) return [];
-    const { names } = this.#tags;
-    if (this.#restrictCss === undefined && !response.hasTree && names !== undefined) {
-      return scanAnchors(response.text, response.isXml, names);
-    }
-    return this.#anchorsOfTree(response);
-  }
-
-  *#anchorsOfTree(response: Response): Generator<Anchor> {
     const regions =
       this.#restrictCss === undefined
         ? [response.tree]
         : response.css(this.#restrictCss).map((region) => region.node);
-    const done = new Set<AnyNode>();
+    const anchors = new Set<Element>();
     for (const region of regions) {
       if (region === undefined) continue;
       for (let node: AnyNode | null = region; node !== null; node = nextNode(node, region)) {
-        if (!isTag(node) || !this.#tags.has(node.name) || done.has(node)) continue;
-        done.add(node);
-        yield { attribs: node.attribs, text: textBelow(node) };
+        if (isTag(node) && this.#tags.has(node.name)) anchors.add(node);
       }
     }
+    return [...anchors];
   }
 
   #wants(url: string, page: string | undefined): boolean {
@@ -208,26 +199,26 @@ export class LinkExtractor {
 /** Names of elements or attributes; all with `*`, but for the denied. */
 class Names {
   /** Undefined for all. */
-  readonly names: ReadonlySet<string> | undefined;
+  readonly #names: ReadonlySet<string> | undefined;
   readonly #denied: ReadonlySet<string>;
 
   constructor(names: Texts, denied: Texts | undefined) {
     this.#denied = new Set(list(denied));
     const wanted = list(names);
-    this.names = wanted.includes('*')
+    this.#names = wanted.includes('*')
       ? undefined
       : new Set(wanted.filter((name) => !this.#denied.has(name)));
   }
 
   has(name: string): boolean {
-    return this.names === undefined ? !this.#denied.has(name) : this.names.has(name);
+    return this.#names === undefined ? !this.#denied.has(name) : this.#names.has(name);
   }
 
   /** Those of them that `attributes` has. */
   of(attributes: Readonly<Record<string, string>>): string[] {
-    if (this.names === undefined) return Object.keys(attributes).filter((name) => this.has(name));
+    if (this.#names === undefined) return Object.keys(attributes).filter((name) => this.has(name));
     const found: string[] = [];
-    for (const name of this.names) if (Object.hasOwn(attributes, name)) found.push(name);
+    for (const name of this.#names) if (Object.hasOwn(attributes, name)) found.push(name);
     return found;
   }
 }

@@ -46,6 +46,9 @@ test.each([
   ['ROBOTSTXT_OBEY', 'maybe', 'true or false'],
   ['LOG_LEVEL', 'LOUD', 'one of DEBUG'],
   ['FEEDS', 'out.json', 'JSON'],
+  ['RETRY_HTTP_CODES', '500,often', 'numbers, got "500,often"'],
+  ['RETRY_HTTP_CODES', 500, 'a list, got 500'],
+  ['DOWNLOAD_DELAY_JITTER', 1.5, 'a share from 0 to 1'],
 ])('%s=%j is refused with the value and what to do', (name, value, message) => {
   expect(() => new Settings().set(name, value)).toThrow(SettingsError);
   expect(() => new Settings().set(name, value)).toThrow(message);
@@ -62,6 +65,12 @@ test('names that look like mistyped settings are told with the one that was mean
   const settings = new Settings({ DOWNLOAD_DELY: 1, MY_OWN_THING: 2 });
   expect(unknownSettings(settings)).toEqual([{ name: 'DOWNLOAD_DELY', nearest: 'DOWNLOAD_DELAY' }]);
   expect(settings.get('MY_OWN_THING')).toBe(2);
+});
+
+test('a setting of your own may have the name of what every object has', () => {
+  const settings = new Settings();
+  settings.set('constructor', 'x', 'cmdline');
+  expect(settings.get('constructor')).toBe('x');
 });
 
 test.each([

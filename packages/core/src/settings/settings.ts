@@ -116,7 +116,7 @@ export function unknownSettings(settings: Settings): { name: string; nearest: st
   const known = Object.keys(defaultSettings);
   return settings
     .names()
-    .filter((name) => !(name in defaultSettings))
+    .filter((name) => !Object.hasOwn(defaultSettings, name))
     .flatMap((name) => {
       const near = nearest(name, known);
       return near === undefined ? [] : [{ name, nearest: near }];
@@ -125,7 +125,7 @@ export function unknownSettings(settings: Settings): { name: string; nearest: st
 
 /** Text from a command line or the environment becomes what the default is. */
 function cast(name: string, value: unknown): unknown {
-  if (!(name in defaultSettings)) return value;
+  if (!Object.hasOwn(defaultSettings, name)) return value;
   const model: unknown = defaultSettings[name as keyof DefaultSettings];
   if (typeof model === 'number') {
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -140,6 +140,7 @@ function cast(name: string, value: unknown): unknown {
   }
   if (typeof value !== 'string') {
     if (typeof model === 'string' && value !== undefined) throw bad(name, value, 'text');
+    if (Array.isArray(model) && !Array.isArray(value)) throw bad(name, value, 'a list');
     return value;
   }
   if (Array.isArray(model)) {
@@ -149,9 +150,10 @@ function cast(name: string, value: unknown): unknown {
           .split(',')
           .map((part) => part.trim())
           .filter(Boolean);
-    return typeof model[0] === 'number' || name.endsWith('_CODES')
-      ? (parts as unknown[]).map(Number)
-      : parts;
+    if (typeof model[0] !== 'number' && !name.endsWith('_CODES')) return parts;
+    const numbers = (parts as unknown[]).map(Number);
+    if (numbers.some(Number.isNaN)) throw bad(name, value, 'numbers');
+    return numbers;
   }
   if (typeof model === 'object' && model !== null) return parse(name, value);
   return value;
@@ -182,6 +184,7 @@ const signed = new Set([
 ]);
 
 function checked(name: string, value: unknown): unknown {
+  if (!Object.hasOwn(defaultSettings, name)) return value;
   const allowed = choices[name];
   if (allowed) {
     const text = String(value);
@@ -192,6 +195,9 @@ function checked(name: string, value: unknown): unknown {
   const model: unknown = (defaultSettings as Record<string, unknown>)[name];
   if (typeof model === 'number' && !signed.has(name) && (value as number) < 0) {
     throw bad(name, value, 'a number ≥ 0');
+  }
+  if (name === 'DOWNLOAD_DELAY_JITTER' && (value as number) > 1) {
+    throw bad(name, value, 'a share from 0 to 1');
   }
   return value;
 }

@@ -81,3 +81,10 @@ test('waitFor gives the next event, or ends when it is aborted', async () => {
   expect((await next).reason).toBe('x');
   await expect(signals.waitFor('spider_closed', AbortSignal.timeout(1))).rejects.toThrow('timeout');
 });
+
+test('waitFor does not wait where it is already aborted', async () => {
+  const signals = new SignalManager();
+  const aborted = AbortSignal.abort(new Error('too late'));
+  await expect(signals.waitFor('spider_closed', aborted)).rejects.toThrow('too late');
+  expect(signals.has('spider_closed')).toBe(false);
+});

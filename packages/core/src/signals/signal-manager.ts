@@ -92,17 +92,20 @@ export class SignalManager {
     return results;
   }
 
-  /** The next `name`. */
+  /** The next `name`; rejects with the reason of `signal` when that is aborted first. */
   waitFor<N extends SignalName>(name: N, signal?: AbortSignal): Promise<SignalMap[N]> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(toError(signal.reason));
+      const stop = (): void => {
+        disconnect();
+        reject(toError(signal?.reason));
+      };
       const disconnect = this.connect(name, (event) => {
         disconnect();
+        signal?.removeEventListener('abort', stop);
         resolve(event);
       });
-      signal?.addEventListener('abort', () => {
-        disconnect();
-        reject(toError(signal.reason));
-      });
+      signal?.addEventListener('abort', stop, { once: true });
     });
   }
 

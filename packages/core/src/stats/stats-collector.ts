@@ -27,7 +27,8 @@ export class StatsCollector {
   get(key: string): StatValue | undefined;
   get<T>(key: string, fallback: T): StatValue | T;
   get(key: string, fallback?: unknown): unknown {
-    return this.#stats.get(key) ?? fallback;
+    const value = this.#stats.get(key);
+    return value === undefined ? fallback : value;
   }
 
   /** A copy, sorted by name. */

@@ -25,7 +25,7 @@ export class RefererMiddleware implements SpiderMiddleware {
     if (response === null) return request;
     const policy = policyOfResponse(response, request.meta.referrerPolicy, this.#policy);
     const referrer = referrerFor(policy, response.url, request.url);
-    if (referrer !== undefined) request.headers.setDefault('referer', referrer);
+    if (referrer !== undefined) request.referer = referrer;
     return request;
   }
 }
