@@ -60,18 +60,6 @@ export interface CrawlerOptions {
   readonly root?: string;
 }
 
-const dropKeys = new Map<string, string>();
-
-/** The name of the stat, made once for each cause: most links of a crawl are dropped as duplicates. */
-function dropKey(cause: string): string {
-  let key = dropKeys.get(cause);
-  if (key === undefined) {
-    key = `request_dropped_count/${cause}`;
-    dropKeys.set(cause, key);
-  }
-  return key;
-}
-
 /** One run of one spider: its settings, signals, stats, components and engine. */
 export class Crawler {
   readonly spiderClass: SpiderClass;
@@ -172,7 +160,9 @@ export class Crawler {
   /** Says why a request is not made: one stat, one signal, one debug line. */
   dropped(request: Request, cause: string, message = ''): void {
     this.droppedCount++;
-    this.stats.inc(dropKey(cause));
+    // Most links of a crawl are duplicates: that name is not put together anew.
+    if (cause === 'duplicate') this.stats.inc('request_dropped_count/duplicate');
+    else this.stats.inc(`request_dropped_count/${cause}`);
     this.stats.inc('account/dropped');
     if (this.log.isEnabled('DEBUG')) {
       this.log.debug(`Dropped ${request.toString()}: ${cause}${message ? ` (${message})` : ''}`, {

@@ -6,6 +6,7 @@ import type { Document } from 'domhandler';
 import { NotSupportedError, UsageError } from '../errors.ts';
 import type { Link } from '../selector/link-extractor.ts';
 import { Selector, type SelectorList } from '../selector/selector.ts';
+import { forgetIndex } from '../selector/tree-builder.ts';
 import { parseTree } from '../selector/tree.ts';
 import { declaredEncoding, decode, detectEncoding } from './encoding.ts';
 import { Headers, type HeadersInput } from './headers.ts';
@@ -170,6 +171,7 @@ export class Response {
       const { load } = requireHere('cheerio/slim') as {
         load: (tree: Document, options: object) => CheerioAPI;
       };
+      forgetIndex(this.tree);
       this.#$ = load(this.tree, { xml: this.isXml ? { xmlMode: true } : false });
     }
     return this.#$;

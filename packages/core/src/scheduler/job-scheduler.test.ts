@@ -33,7 +33,7 @@ async function build(order: 'lifo' | 'fifo' = 'lifo') {
     slots: {},
   });
   const job = await JobFile.open(folder);
-  const beforeCommit = vi.fn<() => void>();
+  const beforeCommit = vi.fn<() => boolean>(() => true);
   const scheduler = new JobScheduler({
     job,
     order,
@@ -152,6 +152,7 @@ test('a done request is forgotten only after what it led to is safe', async () =
   scheduler.done(scheduler.next(slots)!);
   beforeCommit.mockImplementationOnce(() => {
     expect(job.slots()).toEqual([{ slot: 'a.test', count: 1 }]);
+    return true;
   });
   await scheduler.commit();
   expect(beforeCommit).toHaveBeenCalled();

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../downloader/middleware.ts';
 import type { CrawlerSlots } from '../downloader/slot-registry.ts';
 import { fingerprint } from '../http/fingerprint.ts';
 import type { Request } from '../http/request.ts';
@@ -26,8 +27,8 @@ export interface JobSchedulerOptions {
   readonly stats: StatsCollector;
   readonly log: Logger;
   readonly onReady: () => void;
-  /** Runs before each commit: what a done request has led to must be safe before it is forgotten. */
-  readonly beforeCommit: () => Promise<void> | void;
+  /** Runs before each commit: what a done request has led to must be safe before it is forgotten. False if it is not. */
+  readonly beforeCommit: () => MaybePromise<boolean>;
   /** Takes what could not be committed. */
   readonly onError: (error: unknown) => void;
 }
@@ -243,8 +244,8 @@ export class JobScheduler implements Scheduler {
     // Those that are done by now are forgotten only when what they yielded is safe.
     const done = this.#done;
     this.#done = [];
-    await this.#options.beforeCommit();
-    for (const entry of done) this.#job.remove(entry);
+    // What is not safe is done again in the next run.
+    if (await this.#options.beforeCommit()) for (const entry of done) this.#job.remove(entry);
     this.#job.commit();
     for (const { id } of done) this.#taken.delete(id);
   }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { toError, UsageError } from '../errors.ts';
+import { LycosaError, toError, UsageError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import { deserializeRequest, serializeRequest } from '../http/serialize.ts';
 
@@ -15,7 +15,7 @@ const schemaVersion = 1;
 const schema = `
 CREATE TABLE IF NOT EXISTS slots (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE IF NOT EXISTS requests (
-  slot INTEGER NOT NULL, rank1 INTEGER NOT NULL, rank2 INTEGER NOT NULL, rank3 INTEGER NOT NULL, data TEXT NOT NULL,
+  slot INTEGER NOT NULL, rank1 REAL NOT NULL, rank2 INTEGER NOT NULL, rank3 INTEGER NOT NULL, data TEXT NOT NULL,
   PRIMARY KEY (slot, rank1, rank2, rank3)) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS seen (fingerprints BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS started (fingerprints BLOB NOT NULL) STRICT;
@@ -89,6 +89,9 @@ export class JobFile {
   /** What each key of the state holds in the file. */
   readonly #written = new Map<string, string>();
   #isWriting = false;
+  /** Why nothing is written any more: a full disk. What was committed before stands. */
+  #failure: Error | undefined;
+  #isReported = false;
   #lastId: number;
 
   private constructor(folder: string, db: DatabaseSync) {
@@ -164,8 +167,7 @@ export class JobFile {
 
   remove({ id, slot, rank }: JobEntry): void {
     if (this.#added.delete(id)) return;
-    this.#write();
-    this.#delete.run(slot, ...rank);
+    this.#write(() => this.#delete.run(slot, ...rank));
   }
 
   markStarted(fingerprint: Uint8Array): void {
@@ -194,14 +196,15 @@ export class JobFile {
 
   /** Moves an entry that cannot be used out of the way; it is kept for whoever wants to know. */
   setAside(key: string, { rank, reason }: BadEntry): void {
-    this.#write();
     const where = [this.#slotId(key), ...rank] as const;
-    this.#db
-      .prepare(
-        'INSERT INTO aside SELECT ?, data, ? FROM requests WHERE slot = ? AND rank1 = ? AND rank2 = ? AND rank3 = ?',
-      )
-      .run(key, reason, ...where);
-    this.#delete.run(...where);
+    this.#write(() => {
+      this.#db
+        .prepare(
+          'INSERT INTO aside SELECT ?, data, ? FROM requests WHERE slot = ? AND rank1 = ? AND rank2 = ? AND rank3 = ?',
+        )
+        .run(key, reason, ...where);
+      this.#delete.run(...where);
+    });
   }
 
   /** How many requests each slot holds. */
@@ -250,8 +253,7 @@ export class JobFile {
   set(key: string, value: unknown): void {
     const text = JSON.stringify(value);
     if (text === undefined || this.#written.get(key) === text) return;
-    this.#write();
-    this.#set.run(key, text);
+    this.#write(() => this.#set.run(key, text));
     this.#written.set(key, text);
   }
 
@@ -266,29 +268,41 @@ export class JobFile {
 
   /** Null forgets them. */
   setCookies(jar: string, domain: string, data: string | null): void {
-    this.#write();
-    if (data === null) {
-      this.#db.prepare('DELETE FROM cookies WHERE jar = ? AND domain = ?').run(jar, domain);
-    } else {
-      this.#db.prepare('INSERT OR REPLACE INTO cookies VALUES (?, ?, ?)').run(jar, domain, data);
-    }
+    this.#write(() => {
+      if (data === null)
+        this.#db.prepare('DELETE FROM cookies WHERE jar = ? AND domain = ?').run(jar, domain);
+      else
+        this.#db.prepare('INSERT OR REPLACE INTO cookies VALUES (?, ?, ?)').run(jar, domain, data);
+    });
   }
 
-  /** What was written since the last commit becomes part of the job, all or nothing. */
+  /**
+   * What was written since the last commit becomes part of the job, all or nothing.
+   *
+   * @throws Error if it could not be written, once.
+   */
   commit(): void {
     this.#flush();
-    if (!this.#isWriting) return;
-    this.#set.run('lastId', String(this.#lastId));
-    this.#db.exec('COMMIT');
-    this.#isWriting = false;
+    if (this.#isWriting) {
+      this.#write(() => {
+        this.#set.run('lastId', String(this.#lastId));
+        this.#db.exec('COMMIT');
+        this.#isWriting = false;
+      });
+    }
+    const failure = this.#failure;
+    if (failure === undefined || this.#isReported) return;
+    this.#isReported = true;
+    throw failure;
   }
 
+  /** @throws Error as `commit` does. */
   close(): void {
     try {
       this.commit();
-      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (this.#failure === undefined) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
-      // With what could not be committed: it is done again in the next run.
+      // What could not be committed is done again in the next run.
       this.#db.close();
       rmSync(join(this.folder, 'job.lock'), { force: true });
     }
@@ -299,14 +313,16 @@ export class JobFile {
     for (const table of ['seen', 'started'] as const) {
       const prints = this.#prints[table];
       if (prints.length === 0) continue;
-      this.#write();
-      this.#db.prepare(`INSERT INTO ${table} VALUES (?)`).run(Buffer.concat(prints));
       this.#prints[table] = [];
+      this.#write(() =>
+        this.#db.prepare(`INSERT INTO ${table} VALUES (?)`).run(Buffer.concat(prints)),
+      );
     }
     if (this.#added.size === 0) return;
-    this.#write();
-    for (const { slot, rank, request } of this.#added.values())
-      this.#insert.run(slot, rank[0], rank[1], rank[2], serializeRequest(request));
+    this.#write(() => {
+      for (const { slot, rank, request } of this.#added.values())
+        this.#insert.run(slot, rank[0], rank[1], rank[2], serializeRequest(request));
+    });
     this.#added.clear();
   }
 
@@ -316,10 +332,13 @@ export class JobFile {
     const row = this.#db.prepare('SELECT id FROM slots WHERE key = ?').get(key);
     id = (row as { id: number } | undefined)?.id;
     if (id === undefined) {
-      this.#write();
-      id = Number(this.#db.prepare('INSERT INTO slots (key) VALUES (?)').run(key).lastInsertRowid);
+      this.#write(() => {
+        const { lastInsertRowid } = this.#db.prepare('INSERT INTO slots (key) VALUES (?)').run(key);
+        id = Number(lastInsertRowid);
+      });
     }
-    this.#slotIds.set(key, id);
+    // 0 where nothing can be written any more.
+    this.#slotIds.set(key, (id ??= 0));
     return id;
   }
 
@@ -330,10 +349,21 @@ export class JobFile {
     return last ?? 0;
   }
 
-  #write(): void {
-    if (this.#isWriting) return;
-    this.#db.exec('BEGIN');
-    this.#isWriting = true;
+  /** Runs `work` in the open transaction. The first failure is the last: half a transaction is never committed. */
+  #write(work: () => void): void {
+    if (this.#failure !== undefined) return;
+    try {
+      if (!this.#isWriting) this.#db.exec('BEGIN');
+      this.#isWriting = true;
+      work();
+    } catch (cause) {
+      this.#isWriting = false;
+      this.#failure = new LycosaError(
+        'ERR_JOB',
+        `The job in ${this.folder} cannot be written: ${toError(cause).message}. What it held at its last commit stands.`,
+        { cause },
+      );
+    }
   }
 }
 

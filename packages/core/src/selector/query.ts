@@ -1,9 +1,18 @@
 import { compile, type Options, selectAll } from 'css-select';
 import { parse, type Selector as Token, SelectorType } from 'css-what';
-import { type AnyNode, type Element, isCDATA, isTag, isText, type ParentNode } from 'domhandler';
+import {
+  type AnyNode,
+  type Document,
+  type Element,
+  isCDATA,
+  isTag,
+  isText,
+  type ParentNode,
+} from 'domhandler';
 import * as domutils from 'domutils';
 
 import { UsageError } from '../errors.ts';
+import { elementIndex } from './tree-builder.ts';
 import { nextNode } from './walk.ts';
 
 /** What a group of a query takes from the elements it matches. */
@@ -14,6 +23,10 @@ type Taken =
 
 interface Group {
   readonly select: (nodes: AnyNode[]) => Element[];
+  /** True if an element is what the group looks for. */
+  readonly matches: (element: Element) => boolean;
+  /** Name that all its elements have, if it says so. */
+  readonly name: string | undefined;
   readonly taken: Taken;
 }
 
@@ -63,7 +76,12 @@ function build(text: string, options: Options<AnyNode, Element>): Query {
     }
     return Array.from(groups.values(), ({ tokens, taken }) => {
       const compiled = compile<AnyNode, Element>(tokens, options);
-      return { taken, select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, options) };
+      return {
+        taken,
+        matches: compiled as (element: Element) => boolean,
+        name: nameOf(tokens),
+        select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, options),
+      };
     });
   } catch (cause) {
     throw new UsageError(
@@ -71,6 +89,31 @@ function build(text: string, options: Options<AnyNode, Element>): Query {
       { cause },
     );
   }
+}
+
+/** The element name that all of these selectors end with. */
+function nameOf(selectors: Token[][]): string | undefined {
+  let name: string | undefined;
+  for (const tokens of selectors) {
+    const last = tokens.slice(
+      tokens.findLastIndex(
+        (token) => isCombinator(token) || token.type === SelectorType.Descendant,
+      ) + 1,
+    );
+    const tag = last.find((token) => token.type === SelectorType.Tag);
+    if (tag === undefined || (name !== undefined && name !== tag.name.toLowerCase()))
+      return undefined;
+    name = tag.name.toLowerCase();
+  }
+  return name;
+}
+
+/** The elements of a whole page that a group looks for: from the index where the tree has one. */
+function inPage(group: Group, page: Document): Element[] {
+  const index = elementIndex(page);
+  if (index === undefined) return group.select(page.children);
+  const candidates = group.name === undefined ? index.all : (index.byName.get(group.name) ?? []);
+  return candidates.filter(group.matches);
 }
 
 /** Takes `::text` or `::attr(name)` off the end of a selector; what is left matches the elements. */
@@ -115,7 +158,7 @@ export function runQuery(query: Query, node: AnyNode): Found[] {
   try {
     const [first] = query;
     if (query.length > 1) return collect(query, context, node);
-    const elements = first!.select(context);
+    const elements = isDocument ? inPage(first!, node) : first!.select(context);
     if (first!.taken.kind === 'node') return elements;
     if (first!.taken.kind === 'attr') return attributesOf(elements, first!.taken.name);
     return hasNested(elements) ? textsBetween(new Set(elements), node) : textsOf(elements);

@@ -133,3 +133,16 @@ test('a selector that is none is told by name', () => {
   expect(() => quotes.css(' ')).toThrow('empty');
   expect(() => quotes.css('a::href')).toThrow('::text and ::attr(name)');
 });
+
+test('what is changed through cheerio or a node is seen by the queries after it', () => {
+  const cheerio = page('<p class=a>1</p><p>2</p>');
+  expect(cheerio.css('p.a').length).toBe(1);
+  cheerio.$('p').addClass('a');
+  cheerio.$('body, p').first().after('<p class=a>3</p>');
+  expect(cheerio.css('p.a::text').getAll()).toEqual(['1', '3', '2']);
+  const node = page('<p class=a>1</p><p>2</p>');
+  expect(node.css('p').length).toBe(2);
+  const first = node.css('p').at(0)!.node!;
+  first.parent!.children.pop();
+  expect(node.css('p').length).toBe(1);
+});

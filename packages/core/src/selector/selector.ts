@@ -1,8 +1,9 @@
-import { type AnyNode, isTag, isText } from 'domhandler';
+import { type AnyNode, isDocument, isTag, isText } from 'domhandler';
 import { getOuterHTML } from 'domutils';
 
 import { detach } from '../http/url.ts';
 import { compileQuery, type Found, runQuery } from './query.ts';
+import { forgetIndex } from './tree-builder.ts';
 import { textBelow } from './walk.ts';
 
 /** An element, a text or an attribute of a page. */
@@ -66,7 +67,11 @@ export class Selector {
 
   /** The domhandler node, for code that works on trees; undefined for an attribute. */
   get node(): AnyNode | undefined {
-    return typeof this.#found === 'string' ? undefined : this.#found;
+    if (typeof this.#found === 'string') return undefined;
+    let root: AnyNode = this.#found;
+    while (root.parent !== null) root = root.parent;
+    if (isDocument(root)) forgetIndex(root);
+    return this.#found;
   }
 
   toString(): string {

@@ -53,13 +53,36 @@ const lower = (name: string): string => (upperCase.test(name) ? name.toLowerCase
 const text = (raw: string): string => (raw.includes('&') ? decodeHTML(raw) : raw);
 const attribute = (raw: string): string => (raw.includes('&') ? decodeHTMLAttribute(raw) : raw);
 
-/** A page as a tree of domhandler nodes. Never throws. */
-export function buildTree(html: string): Document {
-  return new TreeBuilder(html).build();
+/** The elements of a page in its order, so that a query need not walk the tree. */
+export interface ElementIndex {
+  readonly all: readonly Element[];
+  readonly byName: ReadonlyMap<string, readonly Element[]>;
 }
 
-class TreeBuilder {
-  readonly #html: string;
+const indexes = new WeakMap<Document, ElementIndex>();
+
+/** The elements of a tree that `buildTree` made, unless it may have been changed since. */
+export function elementIndex(tree: Document): ElementIndex | undefined {
+  return indexes.get(tree);
+}
+
+/** The tree is handed out and may be changed from now on. */
+export function forgetIndex(tree: Document): void {
+  indexes.delete(tree);
+}
+
+/** A page as a tree of domhandler nodes. Never throws. */
+export function buildTree(html: string): Document {
+  const builder = new TreeBuilder(html);
+  const tree = builder.build();
+  indexes.set(tree, builder);
+  return tree;
+}
+
+class TreeBuilder implements ElementIndex {
+  readonly all: Element[] = [];
+  readonly byName = new Map<string, Element[]>();
+  #html: string;
   readonly #root = new Document([]);
   #open: ParentNode = this.#root;
   #depth = 0;
@@ -104,6 +127,8 @@ class TreeBuilder {
       at = html.indexOf('<', next);
     }
     this.#addText(from, end);
+    // The index lives as long as the tree; the text need not.
+    this.#html = '';
     return this.#root;
   }
 
@@ -194,6 +219,10 @@ class TreeBuilder {
       while (this.#open !== this.#root && implied.has((this.#open as Element).name)) this.#close();
     }
     const element = new Element(name, attribs);
+    this.all.push(element);
+    const namesakes = this.byName.get(name);
+    if (namesakes === undefined) this.byName.set(name, [element]);
+    else namesakes.push(element);
     if (voidElements.has(name)) {
       this.#add(element);
       return;
@@ -242,7 +271,7 @@ class TreeBuilder {
   #closeElement(name: string): void {
     if (foreignElements.has(name) || integrationElements.has(name)) this.#foreign.pop();
     if (voidElements.has(name)) {
-      if (name === 'br') this.#add(new Element('br', {}));
+      if (name === 'br') this.#openElement('br', {}, false);
       return;
     }
     let up: ParentNode = this.#open;
