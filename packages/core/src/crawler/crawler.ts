@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 
 import type { DownloaderMiddleware } from '../downloader/middleware.ts';
 import { baseDownloaderMiddlewares } from '../downloader/middlewares/base.ts';
+import { CookiesMiddleware } from '../downloader/middlewares/cookies.ts';
 import { CrawlerSlots, SlotRegistry } from '../downloader/slot-registry.ts';
 import { Engine, type StopMode } from '../engine/engine.ts';
 import { CloseSpider, toError } from '../errors.ts';
@@ -204,6 +205,8 @@ export class Crawler {
       result = this.#result('bootstrap_failed');
     } finally {
       this.slots.close();
+      // Held still only if the crawl could not start.
+      this.#job?.close();
     }
     this.log.info(
       `Spider closed (${result.reason}) after ${((performance.now() - start) / 1000).toFixed(1)} s`,
@@ -225,6 +228,7 @@ export class Crawler {
     settings.freeze();
     const engine = new Engine(this);
     this.#engine = engine;
+    if (this.#job) this.getDownloaderMiddleware(CookiesMiddleware)?.restore(this.#job);
     if (spider.closed) {
       signals.connect('spider_closed', ({ reason }) => spider.closed!(reason), { phase: 'after' });
     }
@@ -233,9 +237,7 @@ export class Crawler {
     let stopped = false;
     try {
       await engine.scheduler.open(spider);
-      // What an earlier run of the job left is in the account of this one.
-      if (engine.scheduler.pending > 0)
-        this.stats.inc('account/scheduled', engine.scheduler.pending);
+      this.#carryAccount(engine.scheduler.pending);
       await engine.pipelines.open();
       opened = true;
     } catch (thrown) {
@@ -264,17 +266,31 @@ export class Crawler {
     const folder = this.settings.get('JOBDIR');
     if (!folder) return;
     this.#job = await JobFile.open(resolve(this.root, folder));
-    Object.assign(spider.state, this.#job.get('state'));
-    for (const [key, delay] of Object.entries(
-      (this.#job.get('slots') ?? {}) as Record<string, number>,
-    )) {
-      this.slots.remember(key, delay);
+    const saved = (key: string): [string, unknown][] => Object.entries(this.#job!.get(key) ?? {});
+    Object.assign(spider.state, Object.fromEntries(saved('state')));
+    for (const [key, delay] of saved('slots')) {
+      if (typeof delay === 'number' && delay >= 0) this.slots.remember(key, delay);
+    }
+    for (const [key, value] of saved('stats')) {
+      if (typeof value === 'number') this.stats.set(key, value);
     }
   }
 
-  /** @internal Before requests are forgotten: what they led to is in the feeds, and the state is written down. */
-  async saveJob(): Promise<void> {
-    await this.getExtension(FeedExport)?.flush();
+  /** What earlier runs of the job left is in the account of this one; after a crash the queue is what counts. */
+  #carryAccount(pending: number): void {
+    const count = (name: string): number => Number(this.stats.get(`account/${name}`) ?? 0);
+    const ended = count('done') + count('failed') + count('dropped');
+    if (pending + ended > 0) this.stats.set('account/scheduled', pending + ended);
+  }
+
+  /**
+   * Before requests are forgotten: what they led to is in the feeds, and the state is written down.
+   *
+   * @internal
+   * @returns False if a feed has failed, so that they must not be forgotten.
+   */
+  async saveJob(): Promise<boolean> {
+    const isSafe = (await this.getExtension(FeedExport)?.flush()) ?? true;
     const job = this.#job!;
     job.set('state', this.spider.state);
     job.set('stats', this.stats.getAll());
@@ -282,6 +298,8 @@ export class Crawler {
     for (const slot of this.slots.entries())
       if (slot.learnt !== undefined) learnt[slot.key] = slot.learnt;
     job.set('slots', learnt);
+    this.getDownloaderMiddleware(CookiesMiddleware)?.save(job);
+    return isSafe;
   }
 
   /** Each step runs whatever became of the one before. */

@@ -290,7 +290,12 @@ export class Engine implements ScraperHost {
     }
     if (this.#isPaused || this.#isAsking) return;
     while (this.#mayDispatch()) {
-      const next = this.scheduler.next(this.#crawler.slots);
+      let next: MaybePromise<Request | undefined>;
+      try {
+        next = this.scheduler.next(this.#crawler.slots);
+      } catch (thrown) {
+        return this.#schedulerFailed(toError(thrown));
+      }
       if (next instanceof Promise) {
         this.#isAsking = true;
         void next.then(

@@ -36,6 +36,7 @@ export class FeedExport {
     leftOut: (...args) => this.#leftOut(...args),
   };
   #feeds: readonly Feed[] = [];
+  #hasFailed = false;
   /** Microseconds since the epoch. */
   #lastBatch = 0;
 
@@ -60,9 +61,10 @@ export class FeedExport {
     this.#crawler.engine?.closeSpider('feed_error', 'fast');
   }
 
-  /** Waits until every item so far is in its files. */
-  async flush(): Promise<void> {
+  /** Waits until every item so far is in its files. False if one of them has failed. */
+  async flush(): Promise<boolean> {
     for (const feed of this.#feeds) await feed.flush();
+    return !this.#hasFailed;
   }
 
   /** Stores all feeds. Those of a job that is not finished stay parts, and the next run goes on with them. */
@@ -135,6 +137,10 @@ export class FeedExport {
     if (slot) stats.inc(`feedexport/failed_count/${slot.storage.name}`);
     log.error(error.message, { error });
     this.#crawler.fail(error);
+    this.#hasFailed = true;
+    // The job can be taken up again when the disk has room; going on would only add to what is to be done again.
+    if (this.#crawler.settings.get('JOBDIR'))
+      this.#crawler.engine?.closeSpider('feed_error', 'fast');
   }
 
   #stored({ storage, itemCount, format }: FeedSlot): void {

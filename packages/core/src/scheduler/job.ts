@@ -298,6 +298,7 @@ export class JobFile {
 
   /** @throws Error as `commit` does. */
   close(): void {
+    if (!this.#db.isOpen) return;
     try {
       this.commit();
       if (this.#failure === undefined) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -321,7 +322,7 @@ export class JobFile {
     if (this.#added.size === 0) return;
     this.#write(() => {
       for (const { slot, rank, request } of this.#added.values())
-        this.#insert.run(slot, rank[0], rank[1], rank[2], serializeRequest(request));
+        this.#insert.run(slot, rank[0], rank[1], rank[2], storedText(request));
     });
     this.#added.clear();
   }
@@ -411,4 +412,22 @@ function parsePlain(text: string): unknown {
   return JSON.parse(text, function (this: unknown, key: string, value: unknown) {
     return key === '__proto__' ? undefined : value;
   });
+}
+
+/** A middleware may have put into the meta what is no JSON; the request goes without it rather than not at all. */
+function storedText(request: Request): string {
+  try {
+    return serializeRequest(request);
+  } catch {
+    const meta = Object.entries(request.meta).filter(([, value]) => isJson(value));
+    return serializeRequest(request.replace({ meta: Object.fromEntries(meta) }));
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }

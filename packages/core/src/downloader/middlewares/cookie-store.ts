@@ -40,6 +40,8 @@ export class CookieStore {
   readonly #maxPerDomain: number;
   /** By domain, the path and name of its cookies, the oldest first. */
   readonly #domains = new Map<string, Map<string, Cookie>>();
+  /** Domains whose cookies are not what was last saved. */
+  readonly #changed = new Set<string>();
 
   constructor({ rejectsPublicSuffixes, maxPerDomain }: CookieStoreOptions) {
     this.#jar = new (load().CookieJar)(undefined, {
@@ -85,6 +87,26 @@ export class CookieStore {
     return this.#take(cookie, url);
   }
 
+  /** The cookies of each domain that changed since the last call, as JSON; null if none are left. */
+  *takeChanges(): Generator<[domain: string, data: string | null]> {
+    for (const domain of this.#changed) {
+      const cookies = this.#domains.get(domain);
+      yield [domain, cookies ? JSON.stringify([...cookies.values()]) : null];
+    }
+    this.#changed.clear();
+  }
+
+  /** Takes up the cookies of a domain from `takeChanges`. @throws Error when it is no such text. */
+  restore(data: string): void {
+    for (const one of JSON.parse(data) as unknown[]) {
+      const cookie = load().Cookie.fromJSON(one);
+      if (!cookie?.domain || !cookie.path) continue;
+      void this.#jar.store.putCookie(cookie);
+      this.#remember(cookie);
+    }
+    this.#changed.clear();
+  }
+
   /** One bad cookie never harms the others. */
   #take(cookie: Cookie | undefined, url: string): boolean {
     if (!cookie) return false;
@@ -111,6 +133,7 @@ export class CookieStore {
 
   #remember(cookie: Cookie): void {
     const domain = cookie.domain ?? '';
+    this.#changed.add(domain);
     const key = `${cookie.path};${cookie.key}`;
     const cookies = this.#domains.get(domain) ?? new Map<string, Cookie>();
     this.#domains.delete(domain);
@@ -125,6 +148,7 @@ export class CookieStore {
     if (this.#domains.size > maxDomains) {
       const oldest = this.#domains.keys().next().value!;
       this.#domains.delete(oldest);
+      this.#changed.add(oldest);
       void this.#jar.store.removeCookies(oldest, null);
     }
   }

@@ -1,10 +1,17 @@
 import type { Crawler } from '../../crawler/crawler.ts';
-import { NotConfigured } from '../../errors.ts';
+import { NotConfigured, toError } from '../../errors.ts';
 import { Headers } from '../../http/headers.ts';
 import type { Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 import type { DownloaderMiddleware } from '../middleware.ts';
 import { type CookieInit, CookieStore } from './cookie-store.ts';
+
+/** Where cookies outlive the process. */
+interface CookieFile {
+  cookies(): Iterable<{ jar: string; data: string }>;
+  /** Null forgets them. */
+  setCookies(jar: string, domain: string, data: string | null): void;
+}
 
 /** The Cookie header that requests had before a jar added to it; undefined if none. */
 const handSet = new WeakMap<Request, string | undefined>();
@@ -87,6 +94,27 @@ export class CookiesMiddleware implements DownloaderMiddleware {
   /** The Cookie header that a request to `url` would get from a jar; empty if none. */
   cookieHeader(url: string, cookiejar: string | number = ''): string {
     return this.#jars.get(cookiejar)?.headerFor(url) ?? '';
+  }
+
+  /** Writes down the domains whose cookies have changed. */
+  save(job: CookieFile): void {
+    for (const [key, jar] of this.#jars) {
+      for (const [domain, data] of jar.takeChanges()) {
+        job.setCookies(JSON.stringify(key), domain, data);
+      }
+    }
+  }
+
+  /** Takes up what `save` wrote; what cannot be read is left out. */
+  restore(job: CookieFile): void {
+    for (const { jar, data } of job.cookies()) {
+      try {
+        const key: unknown = JSON.parse(jar);
+        if (typeof key === 'string' || typeof key === 'number') this.#open(key).restore(data);
+      } catch (thrown) {
+        this.#crawler.log.warn(`Cookies of the job cannot be read: ${toError(thrown).message}`);
+      }
+    }
   }
 
   #open(key: string | number): CookieStore {
