@@ -19,7 +19,7 @@ const report = await killTest({
   pages: Number(values.pages),
   kills: Number(values.kills),
   seed: Number(values.seed),
-  delayMs: 5,
+  delayMs: 20,
   lifeMs: 500,
 });
 console.log(report);

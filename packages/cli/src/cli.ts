@@ -50,6 +50,16 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/genspider.ts')).genspider,
   },
   {
+    usage: 'job <action> <dir>',
+    describe: 'Show or clear the job of a folder (JOBDIR)',
+    load: async () => (await import('./commands/job.ts')).job,
+  },
+  {
+    usage: 'feed <action> <part>',
+    describe: 'Repair a feed that a crash has left unfinished',
+    load: async () => (await import('./commands/feed.ts')).feed,
+  },
+  {
     usage: 'version',
     describe: 'Print the version',
     load: async () => (await import('./commands/version.ts')).versionCommand,

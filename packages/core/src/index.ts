@@ -43,6 +43,7 @@ export {
   type MemorySchedulerOptions,
   type Scheduler,
 } from './scheduler/scheduler.ts';
+export { clearJob, type JobSummary, readJob } from './scheduler/job-summary.ts';
 export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './scheduler/dupe-filter.ts';
 export { Downloader } from './downloader/downloader.ts';
 export type { DownloaderMiddleware, MaybePromise } from './downloader/middleware.ts';

@@ -108,7 +108,14 @@ async function spidersOf(file: string): Promise<SpiderClass[]> {
     source.search(new RegExp(`class\\s+${name.replaceAll('$', '\\$')}\\b`));
   const exports = Object.entries(module).toSorted(([a], [b]) => place(a) - place(b));
   const spiders = new Set<SpiderClass>();
-  for (const [, value] of exports) if (isSpiderClass(value)) spiders.add(value);
+  for (const [, value] of exports) {
+    if (isSpiderClass(value)) spiders.add(value);
+    else if (isForeignSpider(value)) {
+      throw new SpiderLoadError(
+        `${file} extends the Spider of another copy of lycosa than the one that runs. Run the project's own: npx lycosa …`,
+      );
+    }
+  }
   return [...spiders];
 }
 
@@ -117,6 +124,14 @@ function isSpiderClass(value: unknown): value is SpiderClass {
   if (typeof value !== 'function' || !(value.prototype instanceof Spider)) return false;
   // Every class has a name of its own, but only a static field of the author's can be written.
   return Object.getOwnPropertyDescriptor(value, 'name')?.writable === true;
+}
+
+/** It has all of a spider but for our base class. */
+function isForeignSpider(value: unknown): boolean {
+  if (typeof value !== 'function' || value === Spider || value.prototype instanceof Spider)
+    return false;
+  const { fromCrawler, updateSettings } = value as unknown as Record<string, unknown>;
+  return typeof fromCrawler === 'function' && typeof updateSettings === 'function';
 }
 
 function importError(cause: unknown, file: string): string {

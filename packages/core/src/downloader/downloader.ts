@@ -132,7 +132,17 @@ export class Downloader {
   }
 
   async close(): Promise<void> {
-    for (const handler of new Set(this.#handlers.values())) await handler.close?.();
+    for (const handler of new Set(this.#handlers.values())) {
+      try {
+        await handler.close?.();
+      } catch (thrown) {
+        const error = toError(thrown);
+        this.#crawler.fail(error);
+        this.#crawler.log.error(`${handler.constructor.name}.close failed: ${error.message}`, {
+          error,
+        });
+      }
+    }
   }
 
   #slotFor(request: Request): Slot {

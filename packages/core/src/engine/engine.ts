@@ -38,8 +38,8 @@ export class Engine implements ScraperHost {
   readonly #maxActiveBytes: number;
   /** Requests between the scheduler and the end of the downloader. */
   readonly #downloading = new Set<Request>();
-  /** Requests between the downloader and the end of their last item. */
-  readonly #scraping = new Set<Request>();
+  /** Requests between the downloader and the end of their last item, and the method that has them. */
+  readonly #scraping = new Map<Request, CallbackRef>();
   readonly #names = new Map<CallbackRef, string>();
   #sideDownloads = 0;
   #pages = 0;
@@ -51,6 +51,11 @@ export class Engine implements ScraperHost {
   #reason = 'finished';
   #dueTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
+  #isRunning = false;
+  /** Tells what a stop still waits for. */
+  #heldTimer: NodeJS.Timeout | undefined;
+  /** Ends the wait of a fast stop. */
+  #cutTimer: NodeJS.Timeout | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
   constructor(crawler: Crawler) {
@@ -109,11 +114,16 @@ export class Engine implements ScraperHost {
 
   /** Runs the loop until the spider is closed; the pipelines are open, `spider_opened` is sent. */
   async run(): Promise<void> {
+    this.#isRunning = true;
     this.#start.begin();
+    this.#armWatchdog();
     this.#wake();
     await this.#ended.promise;
+    this.#isRunning = false;
     clearTimeout(this.#dueTimer);
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#heldTimer);
+    clearTimeout(this.#cutTimer);
     await this.downloader.close();
   }
 
@@ -125,7 +135,8 @@ export class Engine implements ScraperHost {
     } catch (thrown) {
       outcome = toError(thrown);
     }
-    this.#downloading.delete(request);
+    // Given up meanwhile: it is back in the scheduler.
+    if (!this.#downloading.delete(request)) return;
     if (this.#isClosing && (this.#isCut || outcome instanceof DownloadCancelledError)) {
       await this.scheduler.release(request);
     } else if (outcome instanceof Request) {
@@ -135,10 +146,13 @@ export class Engine implements ScraperHost {
       if (!(outcome instanceof Error)) this.#received(outcome, request);
       if (outcome instanceof IgnoreRequest)
         this.#crawler.dropped(request, outcome.dropCause, outcome.message);
-      this.#scraping.add(request);
+      this.#scraping.set(
+        request,
+        (outcome instanceof Error ? request.errback : request.callback) ?? 'parse',
+      );
       this.#wake();
       const result = await this.scraper.scrape(outcome, request);
-      this.#scraping.delete(request);
+      if (!this.#scraping.delete(request)) return;
       await this.#settle(request, result);
     }
     this.#wake();
@@ -265,7 +279,43 @@ export class Engine implements ScraperHost {
       this.#isCut = true;
       this.downloader.abort();
     }
+    this.#armWatchdog();
     this.#wake();
+  }
+
+  #armWatchdog(): void {
+    if (!this.#isRunning || !this.#isClosing) return;
+    const wait = this.#crawler.settings.get('SHUTDOWN_TIMEOUT') * 1000;
+    this.#heldTimer ??= setTimeout(() => this.#tellHeld(wait), wait);
+    if (this.#isCut) this.#cutTimer ??= setTimeout(() => void this.#giveUp(), wait);
+  }
+
+  #tellHeld(wait: number): void {
+    const held = [
+      ...Array.from(this.#downloading, (request) => `${request.toString()} in the downloader`),
+      ...Array.from(
+        this.#scraping,
+        ([request, ref]) => `${request.toString()} in ${typeof ref === 'string' ? ref : ref.name}`,
+      ),
+    ];
+    const items = this.scraper.itemsInFlight;
+    if (items > 0) held.push(`${items} items in pipelines`);
+    const more = held.length > 10 ? ` and ${held.length - 10} more` : '';
+    this.#crawler.log.warn(
+      `Closing takes longer than ${wait / 1000} s. Still held: ${held.slice(0, 10).join(', ')}${more}`,
+    );
+  }
+
+  /** A fast stop waits no longer for code that does not return; its requests are not done. */
+  async #giveUp(): Promise<void> {
+    const held = [...this.#downloading, ...this.#scraping.keys()];
+    this.#downloading.clear();
+    this.#scraping.clear();
+    this.#crawler.log.error(
+      `${held.length} requests are given up: what has them does not return. They are back in the scheduler.`,
+    );
+    for (const request of held) await this.scheduler.release(request);
+    this.#ended.resolve();
   }
 
   /** Something has changed: looks for work in the next microtask, once. */
@@ -343,7 +393,7 @@ export class Engine implements ScraperHost {
     const { slots } = this.#crawler;
     this.#downloading.add(request);
     this.downloader.expect(request, slots.get(slots.keyOf(request)));
-    void this.#process(request);
+    this.#process(request).catch((thrown: unknown) => this.#schedulerFailed(toError(thrown)));
   }
 
   #ranDry(): void {

@@ -63,6 +63,10 @@ export function deserializeRequest(text: string): Request {
   if (typeof stored !== 'object' || stored === null || typeof stored.u !== 'string') {
     throw new UsageError('A queue entry is not a request.');
   }
+  for (const part of [stored.h, stored.c, stored.t, stored.k]) {
+    if (part !== undefined && (typeof part !== 'object' || part === null))
+      throw new UsageError('A part of a queue entry is of the wrong type.');
+  }
   const text_ = (value: unknown): string | undefined =>
     typeof value === 'string' ? value : undefined;
   const options: RequestOptions = {

@@ -17,8 +17,12 @@ const memoryEntries = 20_000;
 const maxWindow = 1000;
 const minWindow = 4;
 
-/** Milliseconds from a write to its commit: writes of this time share one transaction. */
-const commitInterval = 100;
+/**
+ * Milliseconds from a write to its commit: writes of this time share one transaction, and what was done in it is done
+ * again after a crash. Ten times what the last commit took, within these bounds.
+ */
+const minInterval = 10;
+const maxInterval = 250;
 
 export interface JobSchedulerOptions {
   readonly job: JobFile;
@@ -51,6 +55,7 @@ export class JobScheduler implements Scheduler {
   #asideCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #committing: Promise<void> | undefined;
+  #interval = minInterval;
 
   constructor(options: JobSchedulerOptions) {
     this.#options = options;
@@ -237,10 +242,11 @@ export class JobScheduler implements Scheduler {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.commit().catch(this.#options.onError);
-    }, commitInterval);
+    }, this.#interval);
   }
 
   async #commit(): Promise<void> {
+    const begin = performance.now();
     // Those that are done by now are forgotten only when what they yielded is safe.
     const done = this.#done;
     this.#done = [];
@@ -248,6 +254,8 @@ export class JobScheduler implements Scheduler {
     if (await this.#options.beforeCommit()) for (const entry of done) this.#job.remove(entry);
     this.#job.commit();
     for (const { id } of done) this.#taken.delete(id);
+    const wait = 10 * (performance.now() - begin);
+    this.#interval = Math.min(Math.max(wait, minInterval), maxInterval);
   }
 }
 

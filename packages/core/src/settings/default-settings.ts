@@ -192,7 +192,7 @@ export const defaultSettings = {
     'ERR_DOWNLOAD_TIMEOUT',
   ] as readonly string[],
   /** Level of the line that says a request is given up. */
-  RETRY_GIVE_UP_LOG_LEVEL: 'ERROR' as LogLevelName,
+  RETRY_GIVE_UP_LOG_LEVEL: 'INFO' as LogLevelName,
   /** Statuses that are retried. */
   RETRY_HTTP_CODES: [500, 502, 503, 504, 522, 524, 408, 429] as readonly number[],
   /** Added to the priority of a retry. */

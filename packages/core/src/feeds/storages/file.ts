@@ -71,7 +71,7 @@ export class FileFeedStorage implements FeedStorage {
       throw new UsageError(`It is no regular file. Use - for standard output.`);
     // The file a link points to is replaced, not the link.
     if (old) this.#path = await realpath(this.#path);
-    await mkdir(dirname(this.#path), { recursive: true });
+    await makeFolder(dirname(this.#path));
     if (openParts.has(this.part)) {
       throw new UsageError(
         `Another crawl of this process writes to it. Give each its own file, as in %(name)s.jsonl.`,
@@ -216,4 +216,21 @@ export class FileFeedStorage implements FeedStorage {
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
+}
+
+/** Makes a folder and those above it. Node's own `recursive` never ends where the system takes no folders (`/proc`). */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path).catch(ifExists);
+  }
+}
+
+function ifExists(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }

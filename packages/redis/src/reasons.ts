@@ -1,0 +1,56 @@
+import type { CrawlResult } from 'lycosa';
+
+import type { SpiderTarget } from './spider-sets.ts';
+
+/** What the end of a run means: where the name goes, `retry` for a failure that may pass, `none` where the run is not ours any more. */
+export type ReasonVerdict = SpiderTarget | 'retry' | 'none';
+
+const verdicts: Readonly<Record<string, ReasonVerdict>> = {
+  finished: 'finished',
+  shutdown: 'pending',
+  memusage_exceeded: 'pending',
+  bootstrap_failed: 'retry',
+  start_error: 'retry',
+  feed_error: 'retry',
+  lease_lost: 'none',
+  spider_count_limit: 'none',
+  spider_already_running: 'none',
+};
+
+/**
+ * What a close reason means. Reasons that are not in the table, `closespider_…` among them, were meant, and are finished.
+ *
+ * @param own - A table that is asked first, as of `FLEET_REASONS`.
+ */
+export function verdictOf(
+  { reason }: Pick<CrawlResult, 'reason'>,
+  own: Readonly<Record<string, ReasonVerdict>> = {},
+): ReasonVerdict {
+  if (Object.hasOwn(own, reason)) return own[reason]!;
+  return Object.hasOwn(verdicts, reason) ? verdicts[reason]! : 'finished';
+}
+
+/** What is kept of a run: small, and without what pages sent. */
+export interface RunRecord {
+  readonly spider: string;
+  readonly reason: string;
+  readonly ok: boolean;
+  readonly items: number;
+  readonly responses: number;
+  readonly seconds: number;
+  readonly at: number;
+  readonly error?: string;
+}
+
+export function recordOf(result: CrawlResult, seconds: number): RunRecord {
+  return {
+    spider: result.spider,
+    reason: result.reason,
+    ok: result.ok,
+    items: Number(result.stats['item_scraped_count'] ?? 0),
+    responses: Number(result.stats['response_received_count'] ?? 0),
+    seconds: Math.round(seconds * 1000) / 1000,
+    at: Date.now(),
+    ...(result.error && { error: result.error.message.slice(0, 1000) }),
+  };
+}

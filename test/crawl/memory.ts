@@ -1,0 +1,121 @@
+// Crawls whose memory must not grow, for memory.test.ts and test/bench/memory.mjs.
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { startSite } from '@lycosa/site';
+import {
+  CrawlerProcess,
+  createLogger,
+  Request,
+  type Response,
+  type SettingsInput,
+  Spider,
+  type SpiderClass,
+  type SpiderOutput,
+} from 'lycosa';
+
+import { quick } from './scrape.ts';
+
+/** Memory at one moment of a crawl, in MB. */
+export interface Sample {
+  /** What was done by then. */
+  readonly count: number;
+  readonly heapMb: number;
+  /** Buffers outside the heap. */
+  readonly externalMb: number;
+  readonly rssMb: number;
+}
+
+function sample(count: number): Sample {
+  globalThis.gc?.();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  const mb = (bytes: number): number => Math.round(bytes / 1e5) / 10;
+  return { count, heapMb: mb(heapUsed), externalMb: mb(external), rssMb: mb(rss) };
+}
+
+async function run(spider: SpiderClass, settings: SettingsInput): Promise<void> {
+  const logger = createLogger({
+    level: 'ERROR',
+    format: 'json',
+    destination: { write: (line: string) => void process.stderr.write(line) },
+  });
+  await using crawls = new CrawlerProcess({ settings: { ...quick, ...settings }, logger });
+  const result = await crawls.crawl(spider);
+  if (!result.ok) throw result.error ?? new Error(result.reason);
+}
+
+/** One callback yields `count` items of 10 kB to a pipeline that takes its time. */
+export async function measureItems(count: number): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  class ItemSpider extends Spider {
+    static override readonly name = 'items';
+    override readonly startUrls = ['data:,start'];
+    override *parse(): SpiderOutput {
+      for (let id = 0; id < count; id++)
+        yield { id, text: Buffer.alloc(10_000, 97 + (id % 26)).toString('latin1') };
+    }
+  }
+  let passed = 0;
+  class SlowPipeline {
+    async processItem(item: unknown): Promise<unknown> {
+      await turn();
+      if (++passed % Math.floor(count / 5) === 0) samples.push(sample(passed));
+      return item;
+    }
+  }
+  await run(ItemSpider, { ITEM_PIPELINES: [[SlowPipeline, 300]] });
+  return samples;
+}
+
+/** `count` pages of 1 MB; the title of each is kept, and nothing else may be. */
+export async function measurePages(count: number): Promise<Sample[]> {
+  const filler = '<p>filler</p>'.repeat(80_000);
+  await using site = await startSite({
+    '*': ({ url }) => `<title>The title of the page ${url}</title>${filler}`,
+  });
+  const titles: unknown[] = [];
+  const samples: Sample[] = [];
+  class PageSpider extends Spider {
+    static override readonly name = 'pages';
+    override *start(): SpiderOutput {
+      for (let id = 0; id < count; id++) yield new Request(`${site.url}/${id}`);
+    }
+    override parse(response: Response): void {
+      titles.push(response.css('title::text').get());
+      if (titles.length % Math.floor(count / 5) === 0) samples.push(sample(titles.length));
+    }
+  }
+  await run(PageSpider, {});
+  return samples;
+}
+
+/** `count` requests for `hosts` hosts wait in a job; the crawl ends before it makes any. */
+export async function measurePending(
+  count: number,
+  hosts: number,
+  jobdir: string,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const pages = 500;
+  let pending = 0;
+  class PendingSpider extends Spider {
+    static override readonly name = 'pending';
+    override *start(): SpiderOutput {
+      // The pages that bring them go first.
+      for (let page = 0; page < pages; page++) {
+        yield new Request(`data:,${page}`, { priority: 1, cbKwargs: { page } });
+      }
+    }
+    override *parse(_: Response, { page }: { page: number }): SpiderOutput {
+      for (let at = page; at < count; at += pages) {
+        yield new Request(`http://host-${at % hosts}.test/some/path/to/a/page-${at}.html`, {
+          meta: { downloadSlot: `host-${at % hosts}.test` },
+        });
+        pending++;
+      }
+      if ((page + 1) % (pages / 5) === 0) samples.push(sample(pending));
+      if (pending >= count) this.crawler.engine!.closeSpider('enough');
+    }
+  }
+  await run(PendingSpider, { JOBDIR: jobdir, CONCURRENT_REQUESTS: 1, START_QUEUE_SIZE: Infinity });
+  return samples;
+}
