@@ -9,6 +9,7 @@ export async function start(args: readonly string[]): Promise<void> {
   silenceExpectedWarnings();
   // Whoever reads our output may go away (`lycosa list | head`). What cannot be written says so itself.
   process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
   const { main } = await import('./cli.ts');
   process.exitCode = await main(args);
 }

@@ -137,6 +137,11 @@ async function open(
   if (requireNoeviction) await checkPolicy(client, name);
 }
 
+/** @internal The same connection, as the queue of the fleet asks for it. */
+export function clientOptions(options: RedisConnectOptions): RedisOptions {
+  return { ...target(options), ...(options.params as RedisOptions | undefined) };
+}
+
 /** A Redis that evicts keys would lose requests without a word. */
 async function checkPolicy(client: Redis, name: string): Promise<void> {
   let info: string;

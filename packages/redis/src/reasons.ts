@@ -11,6 +11,7 @@ const verdicts: Readonly<Record<string, ReasonVerdict>> = {
   memusage_exceeded: 'pending',
   bootstrap_failed: 'retry',
   start_error: 'retry',
+  stopped: 'failed',
   feed_error: 'retry',
   lease_lost: 'none',
   spider_count_limit: 'none',

@@ -41,6 +41,12 @@ export interface SlotSettings {
   /** Seconds. A floor: AutoThrottle does not go below it. */
   readonly delay?: number;
   readonly randomizeDelay?: boolean;
+  /** In place of `AUTOTHROTTLE_TARGET_CONCURRENCY`. */
+  readonly targetConcurrency?: number;
+  /** Seconds; the lowest delay AutoThrottle sets. `delay` if absent. */
+  readonly minDelay?: number;
+  /** Seconds; in place of `AUTOTHROTTLE_MAX_DELAY`. */
+  readonly maxDelay?: number;
 }
 
 export interface SlotDefaults {
@@ -133,7 +139,7 @@ export class CrawlerSlots {
   #entry(key: string): { slot: Slot; wish: SlotWish } {
     let entry = this.#used.get(key);
     if (entry === undefined) {
-      const own = this.#settingsOf(key);
+      const own = this.settingsOf(key);
       const wish = own === undefined ? this.#common : this.#wishOf(own);
       entry = { slot: this.#registry.get(key), wish };
       this.#used.set(key, entry);
@@ -146,7 +152,8 @@ export class CrawlerSlots {
     return entry;
   }
 
-  #settingsOf(key: string): SlotSettings | undefined {
+  /** The entry of `DOWNLOAD_SLOTS` that holds for a slot: its own, else the longest pattern. */
+  settingsOf(key: string): SlotSettings | undefined {
     return this.#exact.get(key) ?? this.#patterns.find(([suffix]) => key.endsWith(suffix))?.[1];
   }
 

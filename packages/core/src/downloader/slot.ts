@@ -1,3 +1,49 @@
+import { type Congestion, SlotBackoff } from './slot-backoff.ts';
+
+/** A timer fires up to this much after its time, in milliseconds. */
+const timerSlopMs = 4;
+/** Changes of its delay that a slot remembers. */
+const rememberedChanges = 20;
+
+/** Why a slot has its delay: one change of it. */
+export interface SlotChange {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** Seconds. */
+  readonly from: number;
+  /** Seconds. */
+  readonly to: number;
+  readonly cause: string;
+}
+
+/** What a slot is doing and why; delays in seconds. */
+export interface SlotReport {
+  readonly key: string;
+  /** The longest of floor, learnt and backoff. */
+  readonly delay: number;
+  /** The strictest of what the crawlers and robots.txt ask for. */
+  readonly floor: number;
+  /** What AutoThrottle has learnt. */
+  readonly learnt: number | undefined;
+  /** What the site has pushed back to; 0 if it does not. */
+  readonly backoff: number;
+  readonly concurrency: number;
+  readonly transferring: number;
+  /** Requests taken from a scheduler that wait for their turn. */
+  readonly queued: number;
+  /** Milliseconds since the epoch; `Infinity` until it is resumed; undefined if it is not paused. */
+  readonly pausedUntil: number | undefined;
+  /** The last changes of the delay, and pauses, oldest first. */
+  readonly changes: readonly SlotChange[];
+}
+
+/** What is set by hand while it runs, in place of what the crawlers wish. */
+export interface SlotOverride {
+  /** Seconds. */
+  readonly delay?: number;
+  readonly concurrency?: number;
+}
+
 /** What one crawler wishes of a slot. The strictest wish of all open crawlers holds. */
 export interface SlotWish {
   /** Most transfers at once. */
@@ -25,12 +71,21 @@ export class Slot {
   /** Not before this time, on the clock of `performance.now()`. */
   pausedUntil: number = -Infinity;
   #wishes: SlotWish[] = [];
+  #override: SlotOverride = {};
+  /** What robots.txt asks for, by origin. */
+  #siteFloors: Map<string, number> | undefined;
+  #isHeld = false;
+  #backoff: SlotBackoff | undefined;
+  #delay = 0;
+  readonly #changes: SlotChange[] = [];
   #concurrency = 1;
   #floor = 0;
   #jitter = 0;
   #adaptive = false;
   #learnt: number | undefined;
   #lastDispatch = -Infinity;
+  /** How late the last dispatch was, because timers are. The next gap makes up for it. */
+  #lateMs = 0;
   #factor = 1;
   #queue: { readonly owner: object; readonly go: (turn: boolean) => void }[] = [];
   #waiters = new Set<SlotWaiter>();
@@ -44,21 +99,106 @@ export class Slot {
     return this.#concurrency;
   }
 
-  /** Seconds between two dispatches, before jitter. */
+  /** Seconds between two dispatches, before jitter: the longest of floor, learnt and backoff. */
   get delay(): number {
+    return this.#delay;
+  }
+
+  /** What AutoThrottle has learnt. It never goes below what a crawler asked for. */
+  set delay(seconds: number) {
+    this.learn(seconds, 'set');
+  }
+
+  /** As setting `delay`, with the cause that is shown by `report()`. */
+  learn(seconds: number, cause: string): void {
+    this.#learnt = seconds;
+    this.#decide(cause);
+  }
+
+  get learnt(): number | undefined {
+    return this.#learnt;
+  }
+
+  /** The strictest of what the crawlers and robots.txt ask for, in seconds. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  /** The delay without the backoff: floor and learnt. */
+  get throttledDelay(): number {
     return this.#adaptive && this.#learnt !== undefined
       ? Math.max(this.#learnt, this.#floor)
       : this.#floor;
   }
 
-  /** What AutoThrottle has learnt. It never goes below what a crawler asked for. */
-  set delay(seconds: number) {
-    this.#learnt = seconds;
-    this.#rearm();
+  /** The delay that the site has pushed back to, in seconds; 0 if it has not. */
+  get backoff(): number {
+    return this.#backoff?.delay ?? 0;
   }
 
-  get learnt(): number | undefined {
-    return this.#learnt;
+  /**
+   * A sign that the site has had too much.
+   *
+   * @returns False if it belongs to a burst that was counted already.
+   */
+  congested(sign: Omit<Congestion, 'now' | 'delay'>, cause: string): boolean {
+    this.#backoff ??= new SlotBackoff();
+    const now = performance.now();
+    if (!this.#backoff.congested({ ...sign, now, delay: this.#delay })) return false;
+    this.#decide(cause);
+    return true;
+  }
+
+  /** A good answer to a request that was sent at this time of `performance.now()`. */
+  relieved(dispatchedAt: number): void {
+    if (this.#backoff === undefined || this.#backoff.delay === 0) return;
+    this.#backoff.relieved(performance.now(), dispatchedAt);
+    this.#decide('good answers');
+  }
+
+  /** Seconds that robots.txt of `origin` asks to keep between requests; undefined for none. */
+  setSiteFloor(origin: string, seconds: number | undefined): void {
+    if (seconds === undefined && !this.#siteFloors?.has(origin)) return;
+    this.#siteFloors ??= new Map();
+    if (seconds === undefined) this.#siteFloors.delete(origin);
+    else this.#siteFloors.set(origin, seconds);
+    this.#settle('robots.txt');
+  }
+
+  /** Sets delay or concurrency in place of what the crawlers wish; robots.txt and backoff still hold. */
+  override(values: SlotOverride): void {
+    this.#override = { ...this.#override, ...values };
+    this.#settle('set by hand');
+  }
+
+  /** Sends nothing until `resume()`. */
+  hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#note(this.#delay, 'paused by hand');
+  }
+
+  resume(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#note(this.#delay, 'resumed by hand');
+    this.wake();
+  }
+
+  report(): SlotReport {
+    const left = this.#pauseEnd - performance.now();
+    return {
+      key: this.key,
+      delay: this.#delay,
+      floor: this.#floor,
+      learnt: this.#learnt,
+      backoff: this.backoff,
+      concurrency: this.#concurrency,
+      transferring: this.transferring,
+      queued: this.queued,
+      pausedUntil: left > 0 ? Date.now() + left : undefined,
+      changes: [...this.#changes],
+    };
   }
 
   /** Requests that wait here for their turn. */
@@ -82,42 +222,80 @@ export class Slot {
 
   /** When the next dispatch may happen, on the clock of `performance.now()`. */
   get nextAt(): number {
-    return Math.max(this.#lastDispatch + this.delay * 1000 * this.#factor, this.pausedUntil);
+    const delayMs = this.#delay * 1000;
+    const next = this.#lastDispatch + delayMs * this.#factor - this.#lateMs;
+    return Math.max(next, this.#lastDispatch + delayMs * (1 - this.#jitter), this.#pauseEnd);
+  }
+
+  get #pauseEnd(): number {
+    return this.#isHeld ? Infinity : this.pausedUntil;
+  }
+
+  /** True if nothing but concurrency holds it back. */
+  get #isUnthrottled(): boolean {
+    return this.#delay === 0 && !this.#isHeld && this.pausedUntil === -Infinity;
   }
 
   /** True if a request taken from a scheduler now could be sent at once. */
   get isReady(): boolean {
     const busy = this.transferring + this.reserved + this.#queue.length;
     if (busy >= this.#concurrency) return false;
-    if (this.delay === 0 && this.pausedUntil === -Infinity) return true;
+    if (this.#isUnthrottled) return true;
     return this.reserved === 0 && this.#queue.length === 0 && performance.now() >= this.nextAt;
   }
 
   /** Sets when this slot may send again; `-Infinity` ends the pause. */
-  pauseUntil(time: number): void {
+  pauseUntil(time: number, cause = 'paused'): void {
     this.pausedUntil = time;
+    this.#note(this.#delay, cause);
     this.#rearm();
   }
 
   addWish(wish: SlotWish): void {
     this.#wishes.push(wish);
     if (wish.adaptive && this.#learnt !== undefined) this.#learnt = Math.max(this.#learnt, 0);
-    this.#settle();
+    this.#settle('a crawler opened');
   }
 
   removeWish(wish: SlotWish): void {
     const index = this.#wishes.indexOf(wish);
     if (index >= 0) this.#wishes.splice(index, 1);
-    this.#settle();
+    this.#settle('a crawler closed');
   }
 
-  #settle(): void {
+  #settle(cause: string): void {
     const wishes = this.#wishes;
-    this.#concurrency = wishes.length ? Math.min(...wishes.map((wish) => wish.concurrency)) : 1;
-    this.#floor = Math.max(0, ...wishes.map((wish) => wish.delay));
+    const { delay, concurrency } = this.#override;
+    this.#concurrency =
+      concurrency ?? (wishes.length ? Math.min(...wishes.map((wish) => wish.concurrency)) : 1);
+    this.#floor = Math.max(
+      delay ?? Math.max(0, ...wishes.map((wish) => wish.delay)),
+      ...(this.#siteFloors?.values() ?? []),
+    );
     this.#jitter = wishes.length ? Math.min(...wishes.map((wish) => wish.jitter)) : 0;
     this.#adaptive = wishes.some((wish) => wish.adaptive);
+    this.#decide(cause);
+  }
+
+  /** Once for each change, so that a request only reads it. */
+  #decide(cause: string): void {
+    const before = this.#delay;
+    this.#delay = Math.max(this.throttledDelay, this.backoff);
+    if (this.#delay !== before) this.#note(before, cause);
     this.#rearm();
+  }
+
+  /** Changes in a row of the same cause and direction are one. */
+  #note(from: number, cause: string): void {
+    const to = this.#delay;
+    const last = this.#changes.at(-1);
+    const time = Date.now();
+    if (last?.cause === cause && from !== to && to > from === last.to > last.from) {
+      this.#changes[this.#changes.length - 1] = { ...last, time, to };
+      return;
+    }
+    this.#changes.push({ time, from, to, cause });
+    if (this.#changes.length > rememberedChanges) this.#changes.shift();
   }
 
   /** Waits for a turn on the wire: undefined if it is now, a promise of false if it was cancelled. */
@@ -180,13 +358,24 @@ export class Slot {
   #maySend(): boolean {
     return (
       this.transferring < this.#concurrency &&
-      ((this.delay === 0 && this.pausedUntil === -Infinity) || performance.now() >= this.nextAt)
+      (this.#isUnthrottled || performance.now() >= this.nextAt)
     );
   }
 
   #dispatched(): void {
     this.transferring++;
-    this.#lastDispatch = performance.now();
+    if (this.#delay === 0 && this.pausedUntil === -Infinity) {
+      this.#lastDispatch = performance.now();
+      this.#lateMs = 0;
+      this.#factor = 1;
+      return;
+    }
+    const now = performance.now();
+    const late = now - this.nextAt;
+    // Without jitter a gap is never shorter than the delay, so there nothing is made up for.
+    this.#lateMs = this.#jitter > 0 && late > 0 && late < timerSlopMs ? late : 0;
+    this.#lastDispatch = now;
+    this.pausedUntil = -Infinity;
     // Drawn once for each dispatch, so that the mean gap is the delay.
     this.#factor = this.#jitter === 0 ? 1 : 1 + this.#jitter * (2 * Math.random() - 1);
   }

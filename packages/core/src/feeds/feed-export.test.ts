@@ -14,6 +14,7 @@ import { Spider } from '../spider/spider.ts';
 import { StatsCollector } from '../stats/stats-collector.ts';
 import { type FeedCrawler, FeedExport } from './feed-export.ts';
 import { feedOptions, type FeedsInput } from './feed-options.ts';
+import { repairFeed } from './repair.ts';
 import type { FeedStorage } from './storages/storage.ts';
 
 class Books extends Spider {
@@ -296,7 +297,7 @@ test('many items wait for the disk, and none is lost or torn', async () => {
   );
 });
 
-test('a crawl killed while it writes leaves whole lines, and no final file', async () => {
+test('a crawl killed while it writes leaves no final file, and whole lines but for the one it was writing', async () => {
   await using dir = await folder();
   const child = spawn(
     process.execPath,
@@ -321,10 +322,13 @@ test('a crawl killed while it writes leaves whole lines, and no final file', asy
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await dir.names()).toEqual(['a.jsonl.part']);
-  const lines = (await dir.read('a.jsonl.part')).split('\n');
-  expect(lines.pop()).toBe('');
+  // The system may stop a write between two pages of memory; what follows the last line end is no record.
+  const lines = (await dir.read('a.jsonl.part')).split('\n').slice(0, -1);
   expect(lines.map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([...lines.keys()]);
   expect(lines.length).toBeGreaterThan(100);
+  const repaired = await repairFeed(join(dir.path, 'a.jsonl.part'));
+  expect(repaired.records).toBe(lines.length);
+  expect(await dir.read('a.jsonl')).toBe(`${lines.join('\n')}\n`);
 });
 
 test('standard output gets the feed, csv once its columns are known; a reader that leaves is no crash', async () => {
