@@ -68,7 +68,7 @@ export async function measureItems(count: number): Promise<Sample[]> {
 
 /** `count` pages of 1 MB; the title of each is kept, and nothing else may be. */
 export async function measurePages(count: number): Promise<Sample[]> {
-  const filler = '<p>filler</p>'.repeat(80_000);
+  const filler = `<p>${'words of a long page '.repeat(50)}</p>`.repeat(1000);
   await using site = await startSite({
     '*': ({ url }) => `<title>The title of the page ${url}</title>${filler}`,
   });

@@ -29,6 +29,7 @@ export interface LogLine {
 export const quick: SettingsInput = {
   ROBOTSTXT_OBEY: false,
   RETRY_BACKOFF: 0,
+  BACKOFF_ENABLED: false,
   LOGSTATS_INTERVAL: 0,
   STATS_DUMP: false,
 };

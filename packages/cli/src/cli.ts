@@ -60,6 +60,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/feed.ts')).feed,
   },
   {
+    usage: 'fleet <action> [names..]',
+    describe: 'Run many spiders on many machines, over Redis',
+    load: async () => (await import('./commands/fleet.ts')).fleet,
+  },
+  {
     usage: 'version',
     describe: 'Print the version',
     load: async () => (await import('./commands/version.ts')).versionCommand,

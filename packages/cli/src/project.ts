@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 import type { LycosaConfig, Settings, SpiderClass, SpiderLoader } from 'lycosa';
 
+import { redisSettings } from './commands/fleet-settings.ts';
 import { CommandError, type GlobalOptions, parsePairs } from './options.ts';
 
 /** A folder with a `lycosa.config.ts`. */
@@ -22,10 +23,15 @@ const configNames = ['lycosa.config.ts', 'lycosa.config.js', 'lycosa.config.mjs'
  */
 export async function findProject(from: string = process.cwd()): Promise<Project | undefined> {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
-    const file = configNames.map((name) => join(folder, name)).find((path) => existsSync(path));
+    const file = configFileOf(folder);
     if (file !== undefined) return { root: folder, config: await importConfig(file) };
     if (folder === dirname(folder)) return undefined;
   }
+}
+
+/** The config file of a project's folder. */
+export function configFileOf(folder: string): string | undefined {
+  return configNames.map((name) => join(folder, name)).find((path) => existsSync(path));
 }
 
 /** @throws CommandError outside of a project. */
@@ -81,6 +87,7 @@ export async function checkSettings(
   const { defaultSettings, nearest } = await import('lycosa');
   const known = new Set([
     ...Object.keys(defaultSettings),
+    ...redisSettings,
     ...Object.keys(project?.config.settings ?? {}),
     ...Object.keys(spider?.customSettings ?? {}),
   ]);

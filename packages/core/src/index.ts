@@ -48,7 +48,15 @@ export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './schedule
 export { Downloader } from './downloader/downloader.ts';
 export type { DownloaderMiddleware, MaybePromise } from './downloader/middleware.ts';
 export type { DownloadHandler } from './downloader/handlers/handler.ts';
-export { Slot, type SlotWaiter, type SlotWish } from './downloader/slot.ts';
+export {
+  Slot,
+  type SlotChange,
+  type SlotOverride,
+  type SlotReport,
+  type SlotWaiter,
+  type SlotWish,
+} from './downloader/slot.ts';
+export type { Congestion } from './downloader/slot-backoff.ts';
 export {
   CrawlerSlots,
   type SlotDefaults,

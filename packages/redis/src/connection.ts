@@ -1,3 +1,4 @@
+import type { ConnectionOptions } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { LycosaError, type Settings, SettingsError } from 'lycosa';
 
@@ -138,8 +139,9 @@ async function open(
 }
 
 /** @internal The same connection, as the queue of the fleet asks for it. */
-export function clientOptions(options: RedisConnectOptions): RedisOptions {
-  return { ...target(options), ...(options.params as RedisOptions | undefined) };
+export function clientOptions(options: RedisConnectOptions): ConnectionOptions {
+  // BullMQ describes ioredis' options once more, in types of its own.
+  return { ...target(options), ...options.params } as unknown as ConnectionOptions;
 }
 
 /** A Redis that evicts keys would lose requests without a word. */

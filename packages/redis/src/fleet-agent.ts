@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { type ConnectionOptions, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { LycosaError, type RootLogger } from 'lycosa';
 
 import { clientOptions } from './connection.ts';
@@ -81,7 +81,10 @@ export class FleetAgent {
       queueName,
       async (job, token) => this.#process(job, token!),
       {
-        connection: { ...clientOptions(fleet.options.redis), maxRetriesPerRequest: null },
+        connection: {
+          ...clientOptions(fleet.options.redis),
+          maxRetriesPerRequest: null,
+        } as ConnectionOptions,
         prefix: queuePrefix(fleet.options.sets.prefix ?? ''),
         concurrency: count,
         lockDuration: lockMs,

@@ -18,6 +18,10 @@ declare module 'lycosa' {
     FLEET_ATTEMPTS: number | undefined;
     /** Seconds before the second attempt; doubled for each further one. 5 if absent. */
     FLEET_BACKOFF: number | undefined;
+    /** Seconds between two looks for spiders whose machine is gone; 15 if absent. */
+    FLEET_STALLED_INTERVAL: number | undefined;
+    /** Seconds without a sign of life after which a process with spiders is killed; 60 if absent. */
+    FLEET_BLOCK_LIMIT: number | undefined;
   }
 }
 
@@ -258,7 +262,6 @@ export class Fleet implements AsyncDisposable {
       'prioritized',
       'delayed',
       'active',
-      'paused',
     );
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
@@ -314,6 +317,23 @@ export function fleetOptions(settings: Pick<Settings, 'get'>): FleetOptions {
     sets: spiderSetsOptions(settings),
     attempts: Math.max(1, countOf('FLEET_ATTEMPTS', settings.get('FLEET_ATTEMPTS') ?? 3)),
     backoffMs: countOf('FLEET_BACKOFF', settings.get('FLEET_BACKOFF') ?? 5) * 1000,
+  };
+}
+
+/** How an agent works, as the settings describe it. */
+export function agentOptions(
+  settings: Pick<Settings, 'get'>,
+): { count: number; lockMs: number; stalledMs: number; blockMs: number; graceMs: number } {
+  const { limit = 20, leaseMs = 120_000 } = spiderSetsOptions(settings);
+  const stalled = settings.get('FLEET_STALLED_INTERVAL') ?? 15;
+  const block = settings.get('FLEET_BLOCK_LIMIT') ?? 60;
+  return {
+    // BullMQ knows no lack of a limit.
+    count: limit || 1000,
+    lockMs: leaseMs,
+    stalledMs: Math.max(100, countOf('FLEET_STALLED_INTERVAL', stalled) * 1000),
+    blockMs: countOf('FLEET_BLOCK_LIMIT', block) * 1000,
+    graceMs: settings.get('SHUTDOWN_TIMEOUT') * 1000,
   };
 }
 

@@ -7,6 +7,7 @@ export {
 } from './connection.ts';
 export { crawlPending, type CrawlPendingOptions } from './crawl-pending.ts';
 export {
+  agentOptions,
   Fleet,
   type FleetMachine,
   type FleetOptions,

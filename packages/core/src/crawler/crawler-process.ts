@@ -1,4 +1,5 @@
 import { SlotRegistry } from '../downloader/slot-registry.ts';
+import type { SlotOverride, SlotReport } from '../downloader/slot.ts';
 import type { StopMode } from '../engine/engine.ts';
 import { toError, UsageError } from '../errors.ts';
 import { createLogger, type RootLogger } from '../log/logger.ts';
@@ -94,6 +95,25 @@ export class CrawlerProcess {
     } finally {
       process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     }
+  }
+
+  /** What each slot does and why, for all sites that were visited (with `SLOT_SCOPE: 'process'`). */
+  slots(): SlotReport[] {
+    return Array.from(this.slotRegistry.values(), (slot) => slot.report());
+  }
+
+  /** Sets delay (seconds) or concurrency of a slot in place of settings, from now on; undefined gives it back to them. */
+  setSlot(key: string, values: SlotOverride): void {
+    this.slotRegistry.get(key).override(values);
+  }
+
+  /** Sends nothing to a host until `resumeHost()`; what is on the wire ends. */
+  pauseHost(key: string): void {
+    this.slotRegistry.get(key).hold();
+  }
+
+  resumeHost(key: string): void {
+    this.slotRegistry.get(key).resume();
   }
 
   /** Stops all crawls. A graceful stop becomes a fast one after `SHUTDOWN_TIMEOUT` seconds. */

@@ -71,6 +71,8 @@ export class Crawler {
   readonly root: string;
   readonly slots: CrawlerSlots;
   logFormatter: LogFormatter = new LogFormatter();
+  /** Hosts that `start()` has named. */
+  readonly startHosts: Set<string> = new Set();
   /** Requests dropped so far. */
   droppedCount = 0;
   #spider: Spider | undefined;

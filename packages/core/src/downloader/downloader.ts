@@ -36,7 +36,8 @@ export class Downloader {
   readonly #handlerClasses: ReadonlyMap<string, HandlerClass | null>;
   /** Which slot holds a place for a request that is not on the wire yet. */
   readonly #reserved = new Map<Request, Slot>();
-  readonly #transfers = new Set<Request>();
+  /** What is on the wire, and since when. */
+  readonly #transfers = new Map<Request, number>();
   #http: HttpHandler | undefined;
   #isStopping = false;
 
@@ -69,6 +70,11 @@ export class Downloader {
   /** Transfers on the wire. */
   get transferring(): number {
     return this.#transfers.size;
+  }
+
+  /** When a request that is on the wire was sent, on the clock of `performance.now()`. */
+  dispatchedAt(request: Request): number | undefined {
+    return this.#transfers.get(request);
   }
 
   /** `slot` holds a place for `request`, taken by the scheduler. */
@@ -172,7 +178,7 @@ export class Downloader {
     const turn = slot.enter(this);
     if (turn !== undefined && !(await turn))
       throw new DownloadCancelledError('The crawl is stopping.');
-    this.#transfers.add(request);
+    this.#transfers.set(request, performance.now());
     try {
       if (this.#isStopping) throw new DownloadCancelledError('The crawl is stopping.');
       const response = await handler.download(request);
@@ -180,6 +186,10 @@ export class Downloader {
       if (signals.has('response_downloaded'))
         signals.send('response_downloaded', { response, request, spider });
       return response;
+    } catch (thrown) {
+      if (signals.has('download_failed'))
+        signals.send('download_failed', { error: toError(thrown), request, spider });
+      throw thrown;
     } finally {
       this.#transfers.delete(request);
       slot.leave();

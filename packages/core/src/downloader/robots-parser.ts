@@ -12,6 +12,8 @@ interface Rule {
 interface Group {
   readonly rules: Rule[];
   crawlDelay: number | undefined;
+  /** Seconds between requests, as `Request-rate` has it. */
+  requestGap: number | undefined;
 }
 
 /** Spellings found in the field, as Google's parser takes them. */
@@ -26,6 +28,7 @@ const spellings: Readonly<Record<string, string>> = {
   'site-map': 'sitemap',
   'site map': 'sitemap',
   crawldelay: 'crawl-delay',
+  requestrate: 'request-rate',
 };
 
 /** Agents whose group is remembered, and how much of a name is looked at. */
@@ -74,6 +77,11 @@ export class RobotsTxt {
     return this.#groupOf(agent)?.crawlDelay;
   }
 
+  /** Seconds between two requests that `Request-rate` comes to: `1/5` is 5, `30/1m` is 2. */
+  requestGap(agent: string): number | undefined {
+    return this.#groupOf(agent)?.requestGap;
+  }
+
   /** The group that names the agent most closely; else that of `*`. */
   #groupOf(agent: string): Group | undefined {
     if (this.#byAgent.has(agent)) return this.#byAgent.get(agent);
@@ -116,6 +124,11 @@ function parse(text: string): { groups: Map<string, Group>; sitemaps: string[] }
       inAgents = false;
       const seconds = /^\d*\.?\d+/.exec(value);
       if (seconds) for (const group of current) group.crawlDelay ??= Number(seconds[0]);
+    } else if (key === 'request-rate') {
+      inAgents = false;
+      const seconds = gapOf(value);
+      if (seconds !== undefined)
+        for (const group of current) group.requestGap = Math.max(group.requestGap ?? 0, seconds);
     } else if (key === 'sitemap') {
       if (value) sitemaps.push(value);
     }
@@ -125,6 +138,14 @@ function parse(text: string): { groups: Map<string, Group>; sitemaps: string[] }
     rules.sort((a, b) => b.length - a.length || Number(b.allow) - Number(a.allow));
   }
   return { groups, sitemaps };
+}
+
+/** The hours of the day that may follow are not looked at. */
+function gapOf(rate: string): number | undefined {
+  const match = /^(\d+)\s*\/\s*(\d+)\s*([smh]?)(?![\w.])/i.exec(rate);
+  if (!match || Number(match[1]) === 0) return undefined;
+  const unit = { m: 60, h: 3600 }[match[3]!.toLowerCase()] ?? 1;
+  return (Number(match[2]) * unit) / Number(match[1]);
 }
 
 /** Key and value of a line; the colon may be missing where there are just two words. */
@@ -147,7 +168,7 @@ function groupFor(groups: Map<string, Group>, value: string): Group | undefined 
   if (token === undefined) return undefined;
   let group = groups.get(token);
   if (group === undefined) {
-    group = { rules: [], crawlDelay: undefined };
+    group = { rules: [], crawlDelay: undefined, requestGap: undefined };
     groups.set(token, group);
   }
   return group;

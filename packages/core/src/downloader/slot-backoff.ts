@@ -1,16 +1,26 @@
-/** Good answers until the delay is back just above where the site refused, about. */
-const recovery = 0.75;
-/** How far above the delay of the last refusal a slot settles before it tries more. */
-const margin = 1.12;
-/** How much faster it dares to be with each good answer, once it has settled. */
-const probe = 0.0006;
-/** Good answers after which a slot that is not refused any more grows bolder. */
-const patience = 300;
-/** How much faster it becomes with each good answer while it does not know the limit of the site. */
-const search = 0.06;
-/** Good answers whose times are remembered, and for how many milliseconds: they tell what the site did allow. */
-const remembered = 64;
-const windowMs = 2000;
+/**
+ * How a delay shrinks with each good answer: by this share, but no faster than so much a second, because a site that
+ * counts requests a second notices a higher rate only after that second.
+ */
+interface Pace {
+  readonly perAnswer: number;
+  readonly perSecond: number;
+}
+/** While it does not know what the site allows. */
+const searching: Pace = { perAnswer: 0.08, perSecond: 0.5 };
+/** On the way back to a little above the delay at which the site refused; of the distance to it. */
+const returning: Pace = { perAnswer: 0.25, perSecond: 1.5 };
+/** From there on: each try beyond what the site allows costs a refusal. */
+const probing: Pace = { perAnswer: 0.0006, perSecond: 0.005 };
+/** How far above the delay of the last refusal is a little. */
+const margin = 1.08;
+/** Probing doubles its pace after so many good answers and so much time. */
+const patience = { answers: 300, ms: 60_000 };
+/** Good answers since the last refusal without which the delay of the next one says nothing of the limit. */
+const credible = 8;
+/** What the site allowed is measured over so much time, or this many answers where they take longer. */
+const windowMs = 1000;
+const fewest = 4;
 /** A delay shorter than this, in seconds, is none. */
 const negligible = 0.002;
 
@@ -30,52 +40,74 @@ export interface Congestion {
 
 /**
  * How far a site has pushed back. A refusal lengthens the delay at once; good answers shorten it: quickly to a
- * little above the delay at which the site refused, from there very slowly, since each try beyond costs a refusal.
+ * little above the delay at which the site refused, from there very slowly.
  */
 export class SlotBackoff {
   /** Seconds; 0 where the site does not push back. */
   delay = 0;
   /** When the last congestion began. What was sent before it belongs to it. */
   since: number = -Infinity;
-  /** The delay at which the site refused, in seconds. */
+  /** The delay at which the site refused, in seconds; 0 while unknown. */
   #limit = 0;
-  #goodAnswers = 0;
-  readonly #times: number[] = [];
+  /** Good answers since, and while probing. */
+  #answers = 0;
+  #probes = 0;
+  #probingSince = 0;
+  /** Times of the last good answers. */
+  #times: number[] = [];
 
   /** False if it belongs to a burst that was counted already. */
   congested({ now, dispatchedAt, delay, factor, start, max }: Congestion): boolean {
     if (dispatchedAt <= this.since) return false;
-    if (delay > 0) this.#limit = Math.min(Math.max(delay, this.#meanGap(now)), max);
+    if (this.#answers >= credible) this.#limit = Math.min(this.#meanGap(now), max);
+    else this.#limit = Math.min(this.#limit * 1.5, max);
     this.since = now;
-    this.#goodAnswers = 0;
-    this.#times.length = 0;
-    this.delay = Math.min(Math.max(delay, this.#limit) * factor || start, max);
+    this.#answers = 0;
+    this.#probes = 0;
+    this.#times = [];
+    const from = this.#limit > 0 && factor < 2 ? Math.max(delay, this.#limit) : delay;
+    this.delay = Math.max(delay, Math.min(from * factor || start, max));
     return true;
   }
 
   /** A good answer to a request sent at `dispatchedAt`. */
   relieved(now: number, dispatchedAt: number): void {
     if (this.delay === 0 || dispatchedAt <= this.since) return;
+    const sinceLast = (now - (this.#times.at(-1) ?? this.since)) / 1000;
+    this.#answers++;
     this.#times.push(now);
-    if (this.#times.length > remembered) this.#times.shift();
-    this.delay = this.#next();
+    if (this.#times.length > 1024) this.#times = this.#times.slice(-512);
+    this.delay = this.#next(now, sinceLast);
     if (this.delay >= negligible) return;
     this.delay = 0;
     this.#limit = 0;
   }
 
-  #next(): number {
+  #next(now: number, seconds: number): number {
     const { delay } = this;
-    if (this.#limit === 0) return delay * (1 - search);
+    if (this.#limit === 0) return delay * (1 - share(searching, seconds));
     const settled = this.#limit * margin;
-    if (delay > settled * 1.01) return settled + (delay - settled) * recovery;
-    const boldness = 2 ** Math.floor(this.#goodAnswers++ / patience);
-    return delay * (1 - Math.min(probe * boldness, search));
+    if (this.#probes === 0 && delay > settled * 1.01) {
+      return settled + (delay - settled) * (1 - share(returning, seconds));
+    }
+    if (this.#probes++ === 0) this.#probingSince = now;
+    const rounds = Math.min(
+      this.#probes / patience.answers,
+      (now - this.#probingSince) / patience.ms,
+    );
+    const bolder = Math.min(share(probing, seconds) * 2 ** Math.floor(rounds), 1);
+    return delay * (1 - Math.min(bolder, share(searching, seconds)));
   }
 
-  /** Seconds between good answers of late; 0 where there were too few to tell. */
+  /** Seconds between good answers of late. */
   #meanGap(now: number): number {
-    const recent = this.#times.filter((time) => time > now - windowMs);
-    return recent.length < 4 ? 0 : (recent.at(-1)! - recent[0]!) / 1000 / (recent.length - 1);
+    const times = this.#times;
+    let from = times.length - fewest;
+    while (from > 0 && times[from - 1]! > now - windowMs) from--;
+    return (times.at(-1)! - times[from]!) / 1000 / (times.length - 1 - from);
   }
+}
+
+function share({ perAnswer, perSecond }: Pace, seconds: number): number {
+  return Math.min(perAnswer, perSecond * seconds);
 }

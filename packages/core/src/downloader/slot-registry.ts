@@ -38,6 +38,8 @@ export class SlotRegistry {
 /** Settings of one slot in `DOWNLOAD_SLOTS`; the key may be a pattern such as `*.example.com`. */
 export interface SlotSettings {
   readonly concurrency?: number;
+  /** Speak HTTP/2 where the server does. */
+  readonly http2?: boolean;
   /** Seconds. A floor: AutoThrottle does not go below it. */
   readonly delay?: number;
   readonly randomizeDelay?: boolean;

@@ -1,5 +1,7 @@
 import { type Congestion, SlotBackoff } from './slot-backoff.ts';
 
+/** Spread while a site pushes back: it counts requests, and gaps that vary meet its limit sooner. */
+const backoffJitter = 0.05;
 /** A timer fires up to this much after its time, in milliseconds. */
 const timerSlopMs = 4;
 /** Changes of its delay that a slot remembers. */
@@ -40,8 +42,8 @@ export interface SlotReport {
 /** What is set by hand while it runs, in place of what the crawlers wish. */
 export interface SlotOverride {
   /** Seconds. */
-  readonly delay?: number;
-  readonly concurrency?: number;
+  readonly delay?: number | undefined;
+  readonly concurrency?: number | undefined;
 }
 
 /** What one crawler wishes of a slot. The strictest wish of all open crawlers holds. */
@@ -70,7 +72,9 @@ export class Slot {
   reserved = 0;
   /** Not before this time, on the clock of `performance.now()`. */
   pausedUntil: number = -Infinity;
-  #wishes: SlotWish[] = [];
+  /** Thousands of crawlers may wish the same of one slot. */
+  readonly #wishes = new Map<string, { readonly wish: SlotWish; count: number }>();
+  #isChecking = false;
   #override: SlotOverride = {};
   /** What robots.txt asks for, by origin. */
   #siteFloors: Map<string, number> | undefined;
@@ -146,6 +150,8 @@ export class Slot {
     const now = performance.now();
     if (!this.#backoff.congested({ ...sign, now, delay: this.#delay })) return false;
     this.#decide(cause);
+    // From now, not from the last dispatch: the site is still full.
+    if (now + this.#delay * 1000 > this.pausedUntil) this.pausedUntil = now + this.#delay * 1000;
     return true;
   }
 
@@ -217,14 +223,20 @@ export class Slot {
   }
 
   get isUnused(): boolean {
-    return this.#wishes.length === 0;
+    return this.#wishes.size === 0;
   }
 
   /** When the next dispatch may happen, on the clock of `performance.now()`. */
   get nextAt(): number {
     const delayMs = this.#delay * 1000;
     const next = this.#lastDispatch + delayMs * this.#factor - this.#lateMs;
-    return Math.max(next, this.#lastDispatch + delayMs * (1 - this.#jitter), this.#pauseEnd);
+    return Math.max(next, this.#lastDispatch + delayMs * (1 - this.#spread), this.#pauseEnd);
+  }
+
+  get #spread(): number {
+    return this.backoff > this.throttledDelay
+      ? Math.min(this.#jitter, backoffJitter)
+      : this.#jitter;
   }
 
   get #pauseEnd(): number {
@@ -252,19 +264,26 @@ export class Slot {
   }
 
   addWish(wish: SlotWish): void {
-    this.#wishes.push(wish);
-    if (wish.adaptive && this.#learnt !== undefined) this.#learnt = Math.max(this.#learnt, 0);
+    const key = keyOf(wish);
+    const same = this.#wishes.get(key);
+    if (same !== undefined) {
+      same.count++;
+      return;
+    }
+    this.#wishes.set(key, { wish, count: 1 });
     this.#settle('a crawler opened');
   }
 
   removeWish(wish: SlotWish): void {
-    const index = this.#wishes.indexOf(wish);
-    if (index >= 0) this.#wishes.splice(index, 1);
+    const key = keyOf(wish);
+    const same = this.#wishes.get(key);
+    if (same === undefined || --same.count > 0) return;
+    this.#wishes.delete(key);
     this.#settle('a crawler closed');
   }
 
   #settle(cause: string): void {
-    const wishes = this.#wishes;
+    const wishes = Array.from(this.#wishes.values(), ({ wish }) => wish);
     const { delay, concurrency } = this.#override;
     this.#concurrency =
       concurrency ?? (wishes.length ? Math.min(...wishes.map((wish) => wish.concurrency)) : 1);
@@ -340,13 +359,26 @@ export class Slot {
       this.#dispatched();
       this.#queue.shift()!.go(true);
     }
-    // A waiter that is told may take the place at once; the next one is told only if there is still room.
+    this.#tell();
+    this.#arm();
+  }
+
+  /** Tells as many of those that wait outside as there are places, the one that waits longest first. */
+  #tell(): void {
+    if (this.#waiters.size === 0 || !this.isReady) return;
+    let places = this.#concurrency - this.transferring - this.reserved - this.#queue.length;
     for (const waiter of this.#waiters) {
-      if (!this.isReady) break;
+      if (places-- <= 0 || !this.isReady) break;
       this.#waiters.delete(waiter);
       waiter.slotReady();
     }
-    this.#arm();
+    if (this.#waiters.size === 0 || this.#isChecking) return;
+    // Who was told takes the place in a microtask that is queued by now, or has no use for it: then the next one may.
+    this.#isChecking = true;
+    queueMicrotask(() => {
+      this.#isChecking = false;
+      this.#tell();
+    });
   }
 
   close(): void {
@@ -377,7 +409,8 @@ export class Slot {
     this.#lastDispatch = now;
     this.pausedUntil = -Infinity;
     // Drawn once for each dispatch, so that the mean gap is the delay.
-    this.#factor = this.#jitter === 0 ? 1 : 1 + this.#jitter * (2 * Math.random() - 1);
+    const spread = this.#spread;
+    this.#factor = spread === 0 ? 1 : 1 + spread * (2 * Math.random() - 1);
   }
 
   #arm(): void {
@@ -403,4 +436,8 @@ export class Slot {
     this.#timer = undefined;
     this.wake();
   }
+}
+
+function keyOf({ concurrency, delay, jitter, adaptive }: SlotWish): string {
+  return `${concurrency} ${delay} ${jitter} ${adaptive}`;
 }

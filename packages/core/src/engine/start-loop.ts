@@ -1,7 +1,11 @@
 import type { Crawler } from '../crawler/crawler.ts';
+import { policyHost } from '../downloader/handlers/address-policy.ts';
 import { CloseSpider, toError, UsageError } from '../errors.ts';
 import { Request } from '../http/request.ts';
 import type { Engine } from './engine.ts';
+
+/** Hosts of start requests that are remembered: they may be inside addresses. */
+const maxStartHosts = 100_000;
 
 /** Takes what `start()` yields as the crawl has room for it. */
 export class StartLoop {
@@ -58,7 +62,8 @@ export class StartLoop {
         const { done, value } = await this.#iterator.next();
         if (done || this.#isStopped) break;
         // The loop gets its turn between two of them.
-        await this.#engine.scraper.take(asStart(value), null);
+        if (value instanceof Request) this.#markStart(value);
+        await this.#engine.scraper.take(value, null);
       }
     } catch (thrown) {
       this.#failed(toError(thrown));
@@ -66,6 +71,13 @@ export class StartLoop {
       this.#isSettled = true;
       this.#engine.wake();
     }
+  }
+
+  /** Start requests are marked, so that the scheduler keeps them in their own order. */
+  #markStart(request: Request): void {
+    request.meta.isStartRequest = true;
+    const { startHosts } = this.#crawler;
+    if (startHosts.size < maxStartHosts) startHosts.add(policyHost(request.url));
   }
 
   #open(): AsyncIterator<unknown> {
@@ -108,10 +120,4 @@ export class StartLoop {
 
 async function* each(start: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<unknown> {
   yield* start as AsyncIterable<unknown>;
-}
-
-/** Start requests are marked, so that the scheduler keeps them in their own order. */
-function asStart(value: unknown): unknown {
-  if (value instanceof Request) value.meta.isStartRequest = true;
-  return value;
 }

@@ -1,9 +1,11 @@
 import type { Crawler } from '../crawler/crawler.ts';
+import type { SlotSettings } from '../downloader/slot-registry.ts';
 import type { Slot } from '../downloader/slot.ts';
 import { NotConfigured, SettingsError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
 import type { Extension } from './extension.ts';
+import { LoopLag } from './loop-lag.ts';
 
 /** One observation; all times in seconds. */
 export interface DelayStep {
@@ -31,6 +33,25 @@ export function nextDelay({ delay, latency, status, target, min, max }: DelaySte
   const aim = latency / target;
   const next = Math.min(Math.max(min, aim, (delay + aim) / 2), max);
   return status !== 200 && next <= delay ? delay : next;
+}
+
+function checkSlots(
+  slots: Readonly<Record<string, SlotSettings>>,
+  commonMin: number,
+  commonMax: number,
+): void {
+  for (const [key, { targetConcurrency, minDelay, maxDelay }] of Object.entries(slots)) {
+    if (targetConcurrency !== undefined && !(targetConcurrency > 0)) {
+      throw new SettingsError(
+        `targetConcurrency of ${key} in DOWNLOAD_SLOTS must be above 0, got ${targetConcurrency}.`,
+      );
+    }
+    if ((minDelay ?? commonMin) > (maxDelay ?? commonMax)) {
+      throw new SettingsError(
+        `minDelay of ${key} in DOWNLOAD_SLOTS (${minDelay ?? commonMin} s) is above its maxDelay (${maxDelay ?? commonMax} s).`,
+      );
+    }
+  }
 }
 
 /** What throttling needs of a crawler. */
@@ -62,9 +83,22 @@ export class AutoThrottle implements Extension {
         `DOWNLOAD_DELAY (${min} s) is above AUTOTHROTTLE_MAX_DELAY (${max} s). Raise the second, or lower the first.`,
       );
     }
+    const caps = {
+      CONCURRENT_REQUESTS: settings.get('CONCURRENT_REQUESTS'),
+      CONCURRENT_REQUESTS_PER_DOMAIN: settings.get('CONCURRENT_REQUESTS_PER_DOMAIN'),
+    };
+    for (const [name, cap] of Object.entries(caps)) {
+      if (!cap || target <= cap) continue;
+      crawler.log.warn(
+        `AUTOTHROTTLE_TARGET_CONCURRENCY is ${target}, which ${name}=${cap} does not allow. Raise the second, or lower the first.`,
+      );
+    }
+    checkSlots(settings.get('DOWNLOAD_SLOTS'), min, max);
     return new this(crawler);
   }
 
+  readonly #lag = new LoopLag();
+  readonly #isTotal: boolean;
   readonly #host: AutoThrottleHost;
   readonly #target: number;
   readonly #isDebug: boolean;
@@ -72,9 +106,15 @@ export class AutoThrottle implements Extension {
   constructor(host: AutoThrottleHost) {
     this.#host = host;
     this.#target = host.settings.get('AUTOTHROTTLE_TARGET_CONCURRENCY');
+    this.#isTotal = host.settings.get('AUTOTHROTTLE_LATENCY') === 'total';
     this.#isDebug = host.settings.get('AUTOTHROTTLE_DEBUG');
     host.signals.connect('spider_opened', () => {
       host.slots.defaultDelay = this.startDelay();
+      this.#lag.start();
+    });
+    host.signals.connect('spider_closed', () => {
+      this.#lag.stop();
+      host.stats.set('event_loop/lag_max_ms', Math.round(this.#lag.maxMs));
     });
     host.signals.connect('response_downloaded', (event) => {
       this.#downloaded(event.response, event.request);
@@ -82,13 +122,20 @@ export class AutoThrottle implements Extension {
   }
 
   /** The lowest delay, in seconds. */
-  protected minDelay(_slot?: Slot): number {
-    return this.#host.settings.get('DOWNLOAD_DELAY');
+  protected minDelay(slot?: Slot): number {
+    const own = slot && this.#host.slots.settingsOf(slot.key);
+    return own?.minDelay ?? this.#host.settings.get('DOWNLOAD_DELAY');
   }
 
   /** The highest delay, in seconds. */
-  protected maxDelay(_slot?: Slot): number {
-    return this.#host.settings.get('AUTOTHROTTLE_MAX_DELAY');
+  protected maxDelay(slot?: Slot): number {
+    const own = slot && this.#host.slots.settingsOf(slot.key);
+    return own?.maxDelay ?? this.#host.settings.get('AUTOTHROTTLE_MAX_DELAY');
+  }
+
+  /** How many requests should be under way at a time. */
+  protected targetConcurrency(slot: Slot): number {
+    return this.#host.slots.settingsOf(slot.key)?.targetConcurrency ?? this.#target;
   }
 
   /** The delay that new slots start with, in seconds. */
@@ -104,24 +151,33 @@ export class AutoThrottle implements Extension {
 
   /** Sets the delay of `slot` after a response with this latency, in seconds. */
   protected adjustDelay(slot: Slot, latency: number, response: Response): void {
-    slot.delay = nextDelay({
-      delay: slot.delay,
+    const delay = nextDelay({
+      // What the site has pushed back to is not its latency.
+      delay: slot.throttledDelay,
       latency,
       status: response.status,
-      target: this.#target,
+      target: this.targetConcurrency(slot),
       min: this.minDelay(slot),
       max: this.maxDelay(slot),
     });
+    slot.learn(delay, `latency ${Math.round(latency * 1000)} ms`);
   }
 
   #downloaded(response: Response, request: Request): void {
-    const { downloadLatency: latency, autothrottleDontAdjustDelay: isExempt } = request.meta;
-    if (latency === undefined || isExempt === true) return;
+    const { downloadLatency, autothrottleDontAdjustDelay: isExempt } = request.meta;
+    if (downloadLatency === undefined || isExempt === true) return;
     const slot = this.getSlot(request);
     if (slot === undefined) return;
-    const before = slot.delay;
+    const body = response.timings?.body ?? 0;
+    const latency = this.#isTotal ? downloadLatency + body / 1000 : downloadLatency;
+    const before = slot.throttledDelay;
+    if (this.#lag.isSpoilt(performance.now() - (this.#isTotal ? 0 : body), latency * 1000)) {
+      this.#host.stats.inc('autothrottle/spoilt');
+      // The site was at least so fast, so this may shorten the delay.
+      if (latency / this.targetConcurrency(slot) >= before) return;
+    }
     this.adjustDelay(slot, latency, response);
-    const change = slot.delay - before;
+    const change = slot.throttledDelay - before;
     const decision = change > 0 ? 'raised' : change < 0 ? 'lowered' : 'kept';
     this.#host.stats.inc(`autothrottle/${decision}`);
     if (this.#isDebug) this.#log(slot, change, latency, response);
@@ -134,7 +190,7 @@ export class AutoThrottle implements Extension {
     const sign = Math.trunc(change * 1000) < 0 ? '' : '+';
     this.#host.log.info(
       `slot: ${slot.key} | conc:${number(slot.transferring, 2)} | ` +
-        `delay:${number(slot.delay * 1000, 5)} ms (${sign}${number(change * 1000, 0)}) | ` +
+        `delay:${number(slot.throttledDelay * 1000, 5)} ms (${sign}${number(change * 1000, 0)}) | ` +
         `latency:${number(latency * 1000, 5)} ms | size:${number(response.body.length, 6)} bytes`,
     );
   }

@@ -1,6 +1,7 @@
 import type { ComponentClass } from '../crawler/component.ts';
 import { FeedExport } from '../feeds/feed-export.ts';
 import { AutoThrottle } from './auto-throttle.ts';
+import { Backoff } from './backoff.ts';
 import { CloseSpider } from './close-spider.ts';
 import { CoreStats } from './core-stats.ts';
 import type { Extension } from './extension.ts';
@@ -17,4 +18,5 @@ export const baseExtensions: readonly (readonly [ComponentClass<Extension>, numb
   [MemoryUsage, 0],
   [FeedExport, 0],
   [AutoThrottle, 0],
+  [Backoff, 0],
 ];

@@ -51,7 +51,7 @@ const shards = 64;
 const words = 4;
 
 /**
- * A set of 16-byte keys in flat memory: 19 to 28 bytes a key, where a Set of strings takes over 100.
+ * A set of 16-byte keys in flat memory: 19 to 24 bytes a key, where a Set of strings takes over 100.
  * Open addressing; cut into shards so that growing never copies the whole.
  */
 export class FingerprintSet {
@@ -96,7 +96,7 @@ export class FingerprintSet {
 
   #grow(shard: number): Uint32Array {
     const old = this.#tables[shard]!;
-    const places = Math.ceil((old.length / words) * 1.5) | 1;
+    const places = Math.ceil((old.length / words) * 1.25) | 1;
     const table = new Uint32Array(places * words);
     for (let from = 0; from < old.length; from += words) {
       const a = old[from]!;

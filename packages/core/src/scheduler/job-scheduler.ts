@@ -12,7 +12,7 @@ import { ReadyQueue, type SlotStore } from './ready-queue.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Entries held in memory over all slots, about; the rest is read from the file when they are used up. */
-const memoryEntries = 20_000;
+const memoryEntries = 5000;
 /** Most and least of one slot. */
 const maxWindow = 1000;
 const minWindow = 4;

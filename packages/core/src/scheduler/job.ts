@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STR
 const printSize = 16;
 
 /** Requests that wait for the next commit in memory; beyond, they are written at once. */
-const maxBuffered = 10_000;
+const maxBuffered = 1000;
 
 /** Bytes of an entry that is read. A longer one was not written by a crawl. */
 const maxEntry = 64 * 2 ** 20;

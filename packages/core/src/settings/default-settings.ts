@@ -1,4 +1,5 @@
 import type { ComponentClass, ComponentPriorities } from '../crawler/component.ts';
+import type { AddressPolicyName } from '../downloader/handlers/address-policy.ts';
 import type { DownloadHandler } from '../downloader/handlers/handler.ts';
 import type { DownloaderMiddleware } from '../downloader/middleware.ts';
 import type { SlotSettings } from '../downloader/slot-registry.ts';
@@ -14,16 +15,28 @@ export type LogLevelName = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
 
 /** The built-in settings: name, default, and by the default their type. Times are seconds. */
 export const defaultSettings = {
+  /** Networks (`10.0.0.0/8`) that may be connected to whatever ADDRESS_POLICY says. */
+  ADDRESS_ALLOW: [] as readonly string[],
+  /** Addresses of the inside: `intent` for hosts that the spider names itself, `public` for none, `any` for all. */
+  ADDRESS_POLICY: 'intent' as AddressPolicyName,
   /** Log a line for each response that AutoThrottle considers. */
   AUTOTHROTTLE_DEBUG: false,
   /** Adjust the delay of each slot to the latency of its site. */
   AUTOTHROTTLE_ENABLED: false,
+  /** What AutoThrottle goes by: the time to the headers, or the `total` time to the end of the body. */
+  AUTOTHROTTLE_LATENCY: 'ttfb' as 'ttfb' | 'total',
   /** Highest delay AutoThrottle sets, in seconds. */
   AUTOTHROTTLE_MAX_DELAY: 60,
   /** Delay a slot starts with, in seconds. */
   AUTOTHROTTLE_START_DELAY: 5,
   /** Mean number of requests in parallel that AutoThrottle aims at for each slot. */
   AUTOTHROTTLE_TARGET_CONCURRENCY: 1,
+  /** Slow down for a site that answers 429 or 503, times out or breaks connections. */
+  BACKOFF_ENABLED: true,
+  /** Highest delay that a site can push back to, in seconds. */
+  BACKOFF_MAX_DELAY: 60,
+  /** Delay after the first refusal of a site that had none, in seconds. */
+  BACKOFF_START_DELAY: 1,
   /** Close after this many errors of callbacks; 0 is never. */
   CLOSESPIDER_ERRORCOUNT: 0,
   /** Close after exactly this many items; 0 is never. */
@@ -65,6 +78,12 @@ export const defaultSettings = {
   DEPTH_PRIORITY: 0,
   /** Count requests by depth. */
   DEPTH_STATS_VERBOSE: false,
+  /** Remember the addresses of hosts. */
+  DNSCACHE_ENABLED: true,
+  /** Most hosts whose addresses are remembered. */
+  DNSCACHE_SIZE: 10_000,
+  /** Seconds that resolving a name may take. */
+  DNS_TIMEOUT: 60,
   /** Downloader middlewares and their order, low numbers near the engine; `null` switches one off. */
   DOWNLOADER_MIDDLEWARES: [] as ComponentPriorities<DownloaderMiddleware>,
   /** Count requests and responses. */
@@ -129,6 +148,8 @@ export const defaultSettings = {
   HTTPERROR_ALLOWED_CODES: [] as readonly number[],
   /** Callbacks see responses of every status. */
   HTTPERROR_ALLOW_ALL: false,
+  /** Send requests by the proxies that meta and the environment name. */
+  HTTPPROXY_ENABLED: true,
   /** Item pipelines and their order; `null` switches one off. */
   ITEM_PIPELINES: [] as ComponentPriorities<ItemPipeline>,
   /** Folder that keeps the state of a crawl, so that it goes on after a stop or a crash. */
@@ -199,6 +220,8 @@ export const defaultSettings = {
   RETRY_PRIORITY_ADJUST: -1,
   /** Retries after the first attempt. */
   RETRY_TIMES: 2,
+  /** Longest delay that robots.txt is granted, in seconds; 0 ignores Crawl-delay and Request-rate. */
+  ROBOTSTXT_CRAWL_DELAY_MAX: 30,
   /** Most bytes of a robots.txt that are read. */
   ROBOTSTXT_MAX_SIZE: 524_288,
   /** Obey robots.txt. */

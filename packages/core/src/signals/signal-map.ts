@@ -36,6 +36,8 @@ export interface SignalMap {
   bytes_received: { data: Buffer; request: Request; spider: Spider };
   /** The download handler returned a response; the slot is still held. */
   response_downloaded: { response: Response; request: Request; spider: Spider };
+  /** The download handler returned no response; the slot is still held. */
+  download_failed: { error: Error; request: Request; spider: Spider };
   /** The transfer has ended, well or badly. */
   request_left_downloader: { request: Request; spider: Spider };
   /** The engine has a response, all middlewares passed. */

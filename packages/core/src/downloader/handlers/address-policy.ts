@@ -67,7 +67,9 @@ export class AddressPolicy {
   #isNamed(host: string): boolean {
     const { spider, startHosts } = this.#crawler;
     if (this.#named === undefined) {
-      const hosts = [...(spider.startUrls ?? [])].map((url) => bare(URL.parse(url)?.hostname ?? ''));
+      const hosts = [...(spider.startUrls ?? [])].map((url) =>
+        bare(URL.parse(url)?.hostname ?? ''),
+      );
       this.#named = new Set(hosts);
     }
     if (this.#named.has(host) || startHosts.has(host)) return true;

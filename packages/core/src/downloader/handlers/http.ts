@@ -1,41 +1,44 @@
-import { Pool, type Dispatcher } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 
 import type { Crawler } from '../../crawler/crawler.ts';
-import {
-  CannotResolveHostError,
-  Control,
-  DownloadCancelledError,
-  DownloadConnectionRefusedError,
-  DownloadFailedError,
-  DownloadTimeoutError,
-  ResponseDataLossError,
-  StopDownload,
-} from '../../errors.ts';
-import { Headers } from '../../http/headers.ts';
-import type { Request } from '../../http/request.ts';
-import { createResponse } from '../../http/response-types.ts';
+import { UnsupportedUrlSchemeError } from '../../errors.ts';
+import { redactUrl, type Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 import { hostOf, originOf } from '../../http/url.ts';
+import { Connection, Connector, newFacts, type Target } from './connect.ts';
+import { Exchange } from './exchange.ts';
 import type { DownloadHandler } from './handler.ts';
+import { LenientReader, requestHead } from './lenient.ts';
+import { isSocks, type Proxy } from './proxy.ts';
 
 /** Pools without a transfer are closed beyond this many, the one unused for longest first. */
 const idlePools = 256;
+/** Origins that are known to break the rules of HTTP. */
+const maxLenientOrigins = 10_000;
 
 interface OriginPool {
+  readonly origin: string;
+  readonly target: Target;
   readonly pool: Pool;
+  /** An HTTP proxy without a tunnel is told the whole URL, and its credentials. */
+  readonly isAbsolute: boolean;
   active: number;
 }
 
-/** `http:` and `https:` over undici, one pool for each origin. */
+/** `http:` and `https:` over undici, one pool for each origin and proxy. */
 export class HttpHandler implements DownloadHandler {
   readonly crawler: Crawler;
   readonly timeoutMs: number;
   readonly maxSize: number;
   readonly warnSize: number;
   readonly failOnDataLoss: boolean;
+  readonly #maxHeadersSize: number;
+  readonly #connector: Connector;
   readonly #poolOptions: Pool.Options;
   readonly #pools = new Map<string, OriginPool>();
   readonly #exchanges = new Set<Exchange>();
+  readonly #lenientOrigins = new Set<string>();
+  readonly #hasHttp2: boolean;
 
   constructor(crawler: Crawler) {
     const { settings } = crawler;
@@ -44,6 +47,9 @@ export class HttpHandler implements DownloadHandler {
     this.maxSize = settings.get('DOWNLOAD_MAXSIZE');
     this.warnSize = settings.get('DOWNLOAD_WARNSIZE');
     this.failOnDataLoss = settings.get('DOWNLOAD_FAIL_ON_DATALOSS');
+    this.#maxHeadersSize = settings.get('DOWNLOAD_MAX_HEADERS_SIZE');
+    this.#connector = new Connector(crawler);
+    this.#hasHttp2 = Object.values(settings.get('DOWNLOAD_SLOTS')).some(({ http2 }) => http2);
     this.#poolOptions = {
       pipelining: 1,
       // A connection is free only a moment after its response has ended; without a bound another one would be opened.
@@ -52,42 +58,43 @@ export class HttpHandler implements DownloadHandler {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,
-      maxHeaderSize: settings.get('DOWNLOAD_MAX_HEADERS_SIZE'),
-      connect: {
-        timeout: this.timeoutMs,
-        rejectUnauthorized: settings.get('DOWNLOAD_VERIFY_CERTIFICATES'),
-        // A host with a dead IPv6 address is reached by its other one.
-        autoSelectFamily: true,
-      },
+      maxHeaderSize: this.#maxHeadersSize,
+      // Each connection has its own.
+      connect: () => {},
     };
   }
 
+  // oxlint-disable-next-line typescript/promise-function-async -- a promise of its own for each request would be one too many
   download(request: Request): Promise<Response> {
-    const { url } = request;
-    const origin = originOf(url);
-    let entry = this.#pools.get(origin);
-    if (entry === undefined) {
-      entry = { pool: new Pool(origin, this.#poolOptions), active: 0 };
-      this.#pools.set(origin, entry);
-      if (this.#pools.size > idlePools) this.#evict();
+    let used: OriginPool;
+    try {
+      used = this.#poolFor(request);
+    } catch (thrown) {
+      return Promise.reject(thrown as Error);
     }
-    const used = entry;
     used.active++;
     return new Promise<Response>((resolve, reject) => {
       const exchange = new Exchange(this, request, resolve, reject, () => {
-        used.active--;
         this.#exchanges.delete(exchange);
+        // Nobody waits for a connection that is not there yet.
+        if (--used.active === 0 && used.target.connecting.size > 0) breakOff(used.target);
       });
       this.#exchanges.add(exchange);
-      const end = url.indexOf('#');
-      const start = url.indexOf('/', url.indexOf('://') + 3);
-      const path = url.slice(start, end < 0 ? undefined : end);
+      if (this.#lenientOrigins.size > 0 && this.#isLenient(used, request)) {
+        this.#sendLenient(used, exchange);
+        return;
+      }
+      exchange.onParseError = () => {
+        if (this.#lenientOrigins.size >= maxLenientOrigins) this.#lenientOrigins.clear();
+        this.#lenientOrigins.add(used.origin);
+        this.#sendLenient(used, exchange);
+      };
       try {
         used.pool.dispatch(
           {
-            path,
+            path: used.isAbsolute ? used.origin + pathOf(request.url) : pathOf(request.url),
             method: request.method as Dispatcher.HttpMethod,
-            headers: request.hasHeaders ? request.headers.toRaw() : null,
+            headers: request.hasHeaders ? rawHeaders(request, used) : null,
             body: request.body,
           },
           exchange,
@@ -105,17 +112,132 @@ export class HttpHandler implements DownloadHandler {
   async close(): Promise<void> {
     const pools = [...this.#pools.values()];
     this.#pools.clear();
-    await Promise.all(pools.map(({ pool }) => pool.destroy()));
+    await Promise.all(
+      pools.map(({ pool, target }) => {
+        breakOff(target);
+        return pool.destroy();
+      }),
+    );
+  }
+
+  /** Open pools. */
+  get pools(): number {
+    return this.#pools.size;
+  }
+
+  #poolFor(request: Request): OriginPool {
+    const { url, meta } = request;
+    const origin = originOf(url);
+    const authorization = meta.proxy ? request.headers.get('proxy-authorization') : undefined;
+    const key = meta.proxy ? `${origin} ${meta.proxy} ${authorization ?? ''}` : origin;
+    let used = this.#pools.get(key);
+    if (used === undefined) {
+      used = this.#open(origin, meta.proxy ? toProxy(meta.proxy, authorization) : undefined);
+      this.#pools.set(key, used);
+      if (this.#pools.size > idlePools) this.#evict();
+    } else if (this.#pools.size > idlePools / 2) {
+      this.#pools.delete(key);
+      this.#pools.set(key, used);
+    }
+    return used;
+  }
+
+  #open(origin: string, proxy: Proxy | undefined): OriginPool {
+    const allowH2 = this.#hasHttp2 && this.crawler.slots.settingsOf(hostOf(origin))?.http2 === true;
+    const target: Target = { proxy, allowH2, connecting: new Set() };
+    const pool = new Pool(origin, {
+      ...this.#poolOptions,
+      allowH2,
+      factory: (url: URL, options: object) => new Connection(url, options, this.#connector, target),
+    });
+    const isAbsolute = proxy !== undefined && !isSocks(proxy) && origin.startsWith('http:');
+    return { origin, target, pool, isAbsolute, active: 0 };
+  }
+
+  #isLenient({ origin }: OriginPool, { method }: Request): boolean {
+    return (method === 'GET' || method === 'HEAD') && this.#lenientOrigins.has(origin);
+  }
+
+  /** Asks again, on a connection of its own, and takes what a browser would take. */
+  #sendLenient(used: OriginPool, exchange: Exchange): void {
+    const { request } = exchange;
+    const { origin, target } = used;
+    const { protocol, hostname, host, port } = new URL(origin);
+    const facts = newFacts();
+    const to = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port };
+    // One version only: this reader knows no other.
+    const plain = { ...target, allowH2: false };
+    this.#connector.connect(to, plain, facts, (...[error, socket]) => {
+      if (error !== null) return exchange.fail(error);
+      exchange.connection = facts;
+      // What is still to come of it is of no interest.
+      socket.on('error', () => {});
+      const controller = { abort: () => void socket.destroy() };
+      exchange.onRequestStart(controller);
+      if (exchange.isSettled) return;
+      const sink = {
+        onStart: (status: number, headers: Record<string, string | string[]>) =>
+          exchange.onResponseStart(undefined, status, headers),
+        onData: (chunk: Buffer) => exchange.onResponseData(undefined, chunk),
+        onEnd: () => {
+          socket.destroy();
+          exchange.onResponseEnd();
+        },
+        onFailure: (failure: Error) => {
+          socket.destroy();
+          exchange.fail(failure);
+        },
+      };
+      const path = used.isAbsolute ? origin + pathOf(request.url) : pathOf(request.url);
+      const headers = request.hasHeaders ? rawHeaders(request, used) : [];
+      new LenientReader(sink, request.method !== 'HEAD', this.#maxHeadersSize).read(socket);
+      socket.write(requestHead(request.method, path, host, headers), 'latin1');
+    });
   }
 
   #evict(): void {
-    for (const [origin, { pool, active }] of this.#pools) {
+    for (const [key, { pool, active }] of this.#pools) {
       if (active > 0) continue;
-      this.#pools.delete(origin);
+      this.#pools.delete(key);
       void pool.destroy();
       if (this.#pools.size <= idlePools) return;
     }
   }
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('#');
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  return url.slice(start, end < 0 ? undefined : end);
+}
+
+/** The credentials of a proxy reach a proxy that reads the request, nobody behind a tunnel. */
+function rawHeaders(request: Request, { target, isAbsolute }: OriginPool): string[] {
+  const raw = request.headers.toRaw();
+  if (target.proxy === undefined || isAbsolute) return raw;
+  const at = raw.findIndex((name, i) => i % 2 === 0 && name === 'proxy-authorization');
+  if (at >= 0) raw.splice(at, 2);
+  return raw;
+}
+
+const proxySchemes = new Set(['http:', 'https:', 'socks:', 'socks5:', 'socks5h:']);
+
+function toProxy(text: string, authorization: string | undefined): Proxy {
+  const url = URL.parse(text);
+  if (url === null || !proxySchemes.has(url.protocol) || url.hostname === '') {
+    throw new UnsupportedUrlSchemeError(
+      `${redactUrl(text)} is not the URL of a proxy: http://, https:// or socks5://, host and port.`,
+    );
+  }
+  return { url, authorization };
+}
+
+function breakOff({ connecting }: Target): void {
+  const error = Object.assign(new Error('nobody waits for the connection'), {
+    code: 'ECONNABORTED',
+  });
+  for (const socket of connecting) socket.destroy(error);
+  connecting.clear();
 }
 
 /** The highest concurrency of any slot; null is no bound. */
@@ -124,218 +246,4 @@ function mostConcurrent({ settings }: Crawler): number | null {
   const common = settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity;
   const most = Math.min(Math.max(common, ...own), settings.get('CONCURRENT_REQUESTS') || Infinity);
   return Number.isFinite(most) ? most : null;
-}
-
-/** One request on the wire, its response and its clock. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #handler: HttpHandler;
-  readonly #request: Request;
-  readonly #resolve: (response: Response) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #release: () => void;
-  readonly #timer: NodeJS.Timeout;
-  readonly #start = performance.now();
-  readonly #maxSize: number;
-  readonly #watchBytes: boolean;
-  #controller: Dispatcher.DispatchController | undefined;
-  #sentAt = 0;
-  #headersAt = 0;
-  #status = 0;
-  #headers: Record<string, string | string[] | undefined> | undefined;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
-  #warnAt: number;
-  #settled = false;
-
-  constructor(
-    handler: HttpHandler,
-    request: Request,
-    resolve: (response: Response) => void,
-    reject: (error: Error) => void,
-    release: () => void,
-  ) {
-    this.#handler = handler;
-    this.#request = request;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#release = release;
-    const { meta } = request;
-    this.#maxSize = meta.downloadMaxsize ?? handler.maxSize;
-    this.#warnAt = (meta.downloadWarnsize ?? handler.warnSize) || Infinity;
-    this.#watchBytes = handler.crawler.signals.has('bytes_received');
-    const timeoutMs =
-      meta.downloadTimeout === undefined ? handler.timeoutMs : meta.downloadTimeout * 1000;
-    this.#timer = setTimeout(() => {
-      this.fail(
-        new DownloadTimeoutError(
-          `${request.toString()} took longer than ${timeoutMs / 1000} s (${this.#phase}). DOWNLOAD_TIMEOUT or meta.downloadTimeout allows more.`,
-        ),
-      );
-    }, timeoutMs);
-  }
-
-  get #phase(): string {
-    if (this.#controller === undefined) return 'connecting';
-    if (this.#headers === undefined) return 'waiting for the response headers';
-    return `reading the body, ${this.#bytes} bytes so far`;
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    this.#sentAt = performance.now();
-    if (this.#settled) controller.abort(new DownloadCancelledError('settled'));
-  }
-
-  onResponseStart(
-    _: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status < 200 || this.#settled) return;
-    this.#headersAt = performance.now();
-    this.#status = status;
-    this.#headers = headers;
-    const announced = Number(headers['content-length'] ?? NaN);
-    if (this.#maxSize && announced > this.#maxSize && this.#request.method !== 'HEAD')
-      return this.#tooLarge(announced);
-    const { signals, spider } = this.#handler.crawler;
-    if (signals.has('headers_received')) {
-      this.#obey(
-        signals.send('headers_received', {
-          headers: Headers.fromWire(headers),
-          bodyLength: Number.isNaN(announced) ? undefined : announced,
-          request: this.#request,
-          spider,
-        }),
-      );
-    }
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled) return;
-    this.#bytes += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#maxSize && this.#bytes > this.#maxSize) return this.#tooLarge(this.#bytes);
-    if (this.#bytes > this.#warnAt) {
-      this.#warnAt = Infinity;
-      this.#handler.crawler.log.warn(
-        `${this.#request.toString()} has a body of more than DOWNLOAD_WARNSIZE (${this.#request.meta.downloadWarnsize ?? this.#handler.warnSize} bytes)`,
-      );
-    }
-    if (this.#watchBytes) {
-      const { signals, spider } = this.#handler.crawler;
-      this.#obey(signals.send('bytes_received', { data: chunk, request: this.#request, spider }));
-    }
-  }
-
-  onResponseEnd(): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#resolve(this.#response([]));
-  }
-
-  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.fail(error);
-  }
-
-  /** Ends the exchange without a whole response. */
-  fail(error: Error): void {
-    if (this.#settled) return;
-    this.#settle();
-    this.#controller?.abort(error);
-    const known =
-      error instanceof Control || 'code' in error === false ? error : this.#translate(error);
-    if (known instanceof ResponseDataLossError && !this.#allowsDataLoss) return this.#reject(known);
-    if (known instanceof ResponseDataLossError) return this.#resolve(this.#response(['dataloss']));
-    this.#reject(known);
-  }
-
-  get #allowsDataLoss(): boolean {
-    return !(this.#request.meta.downloadFailOnDataloss ?? this.#handler.failOnDataLoss);
-  }
-
-  #settle(): void {
-    this.#settled = true;
-    clearTimeout(this.#timer);
-    this.#release();
-  }
-
-  #tooLarge(bytes: number): void {
-    this.#handler.crawler.stats.inc('security/blocked/DOWNLOAD_MAXSIZE');
-    this.fail(
-      new DownloadCancelledError(
-        `${this.#request.toString()} has a body of ${bytes} bytes, more than DOWNLOAD_MAXSIZE (${this.#maxSize}).`,
-      ),
-    );
-  }
-
-  /** A listener may stop the download. */
-  #obey(results: readonly unknown[]): void {
-    const stop = results.find((result) => result instanceof StopDownload);
-    if (stop === undefined || this.#settled) return;
-    this.#settle();
-    this.#controller?.abort(stop);
-    const response = this.#response(['download_stopped']);
-    if (!stop.fail) return this.#resolve(response);
-    this.#reject(
-      Object.assign(new DownloadCancelledError(`${this.#request.toString()} was stopped`), {
-        response,
-      }),
-    );
-  }
-
-  #response(flags: string[]): Response {
-    const chunks = this.#chunks;
-    const now = performance.now();
-    this.#request.meta.downloadLatency = (this.#headersAt - this.#sentAt) / 1000;
-    const response = createResponse(this.#request.url, {
-      status: this.#status,
-      wireHeaders: this.#headers!,
-      body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.#bytes),
-      flags,
-      protocol: 'HTTP/1.1',
-      timings: {
-        connect: this.#sentAt - this.#start,
-        firstByte: this.#headersAt - this.#sentAt,
-        body: now - this.#headersAt,
-      },
-    });
-    return response;
-  }
-
-  #translate(error: Error): Error {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (error.name.endsWith('Error') && error instanceof DownloadFailedError) return error;
-    const what = `${this.#request.toString()}: `;
-    const after = `after ${Math.round(performance.now() - this.#start)} ms`;
-    const options = { cause: error };
-    if (error instanceof DownloadTimeoutError || error instanceof DownloadCancelledError)
-      return error;
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA') {
-      return new CannotResolveHostError(
-        `${what}the host ${hostOf(this.#request.url)} has no address (${code}) ${after}`,
-        options,
-      );
-    }
-    if (code === 'ECONNREFUSED') {
-      return new DownloadConnectionRefusedError(
-        `${what}${originOf(this.#request.url)} refused the connection ${after}`,
-        options,
-      );
-    }
-    if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
-      return new DownloadTimeoutError(`${what}no connection ${after}`, options);
-    }
-    if (this.#headers !== undefined) {
-      return new ResponseDataLossError(
-        `${what}the body ended early, with ${this.#bytes} bytes (${error.message}). DOWNLOAD_FAIL_ON_DATALOSS=false keeps it.`,
-        this.#response(['dataloss']),
-        options,
-      );
-    }
-    return new DownloadFailedError(
-      `${what}${error.message}${code ? ` (${code})` : ''} ${after}`,
-      options,
-    );
-  }
 }

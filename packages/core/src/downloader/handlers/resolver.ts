@@ -68,10 +68,9 @@ export class Resolver {
     };
     const timer = setTimeout(() => {
       done(
-        Object.assign(
-          new Error(`no answer within ${this.#timeoutMs / 1000} s (DNS_TIMEOUT)`),
-          { code: 'EAI_AGAIN' },
-        ),
+        Object.assign(new Error(`no answer within ${this.#timeoutMs / 1000} s (DNS_TIMEOUT)`), {
+          code: 'EAI_AGAIN',
+        }),
         [],
       );
     }, this.#timeoutMs);

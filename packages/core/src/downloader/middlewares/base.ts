@@ -5,6 +5,7 @@ import { DefaultHeadersMiddleware } from './default-headers.ts';
 import { DownloadTimeoutMiddleware } from './download-timeout.ts';
 import { HttpAuthMiddleware } from './http-auth.ts';
 import { HttpCompressionMiddleware } from './http-compression.ts';
+import { HttpProxyMiddleware } from './http-proxy.ts';
 import { MetaRefreshMiddleware } from './meta-refresh.ts';
 import { OffsiteMiddleware } from './offsite.ts';
 import { RedirectMiddleware } from './redirect.ts';
@@ -26,5 +27,6 @@ export const baseDownloaderMiddlewares: ComponentPriorities<DownloaderMiddleware
   [HttpCompressionMiddleware, 590],
   [RedirectMiddleware, 600],
   [CookiesMiddleware, 700],
+  [HttpProxyMiddleware, 750],
   [DownloaderStatsMiddleware, 850],
 ];

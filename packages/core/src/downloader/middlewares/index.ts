@@ -3,6 +3,7 @@ export { DefaultHeadersMiddleware } from './default-headers.ts';
 export { DownloadTimeoutMiddleware } from './download-timeout.ts';
 export { HttpAuthMiddleware } from './http-auth.ts';
 export { HttpCompressionMiddleware } from './http-compression.ts';
+export { HttpProxyMiddleware } from './http-proxy.ts';
 export { MetaRefreshMiddleware } from './meta-refresh.ts';
 export { OffsiteMiddleware } from './offsite.ts';
 export { RedirectMiddleware } from './redirect.ts';

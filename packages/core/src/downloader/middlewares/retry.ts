@@ -69,7 +69,8 @@ function waitOf(crawler: Crawler, retryTimes: number, retryAfter: number | undef
   );
   const backoff = full * (0.5 + Math.random() / 2);
   const max = settings.get('RETRY_AFTER_MAX');
-  if (retryAfter !== undefined && retryAfter > max) {
+  // Otherwise Backoff tells, once for the whole slot.
+  if (retryAfter !== undefined && retryAfter > max && !settings.get('BACKOFF_ENABLED')) {
     crawler.stats.inc('security/blocked/RETRY_AFTER_MAX');
     crawler.log.warn(
       `A server asks for a wait of ${retryAfter} s; ${max} s are kept (RETRY_AFTER_MAX).`,

@@ -38,7 +38,10 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #defaultAgent: string;
   readonly #maxBytes: number;
   readonly #downloadMaxsize: number;
+  readonly #maxDelay: number;
   readonly #entries = new Map<string, Entry>();
+  /** Origins whose robots.txt asks for a delay. */
+  readonly #slowOrigins = new Set<string>();
 
   constructor(crawler: Crawler) {
     const { settings } = crawler;
@@ -46,6 +49,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     this.#agent = settings.get('ROBOTSTXT_USER_AGENT');
     this.#defaultAgent = settings.get('USER_AGENT');
     this.#maxBytes = settings.get('ROBOTSTXT_MAX_SIZE');
+    this.#maxDelay = settings.get('ROBOTSTXT_CRAWL_DELAY_MAX');
     this.#downloadMaxsize = Math.min(settings.get('DOWNLOAD_MAXSIZE') || maxDownload, maxDownload);
   }
 
@@ -68,8 +72,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       this.#crawler.stats.inc('robotstxt/forbidden');
       throw new IgnoreRequest(verdict.message, 'robots');
     }
-    const own = request.hasHeaders ? request.headers.get('user-agent') : undefined;
-    if (verdict.isAllowed(request.url, this.#agent || own || this.#defaultAgent)) return;
+    if (verdict.isAllowed(request.url, this.#agentOf(request))) return;
     this.#crawler.stats.inc('robotstxt/forbidden');
     throw new IgnoreRequest('Forbidden by robots.txt', 'robots');
   }
@@ -116,7 +119,9 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       const response = await engine.download(request);
       stats.inc('robotstxt/response_count');
       stats.inc(`robotstxt/response_status_count/${response.status}`);
-      return await this.#read(response, request, origin);
+      const verdict = await this.#read(response, request, origin);
+      this.#setFloor(verdict, cause, origin);
+      return verdict;
     } catch (thrown) {
       const error = toError(thrown);
       stats.inc(`robotstxt/exception_count/${error.name}`);
@@ -148,6 +153,38 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       await signals.sendAwaited('robots_parsed', { robotparser, request });
     }
     return robotparser;
+  }
+
+  /** What robots.txt asks to keep between two requests is the least its slot keeps. */
+  #setFloor(verdict: Verdict, cause: Request, origin: string): void {
+    if (this.#maxDelay <= 0 || verdict instanceof Error) return;
+    const asked = verdict === 'no rules' ? 0 : this.#delayFor(verdict, cause);
+    const { slots, stats, log } = this.#crawler;
+    const kept = Math.min(asked, this.#maxDelay);
+    if (kept === 0 && !this.#slowOrigins.delete(origin)) return;
+    const key = slots.keyOf(cause);
+    slots.get(key).setSiteFloor(origin, kept || undefined);
+    if (kept === 0) return;
+    this.#slowOrigins.add(origin);
+    stats.inc('robotstxt/crawl_delay_count');
+    if (asked <= kept) {
+      log.info(`robots.txt of ${origin} asks for ${asked} s between requests: kept for ${key}.`);
+      return;
+    }
+    stats.inc('security/blocked/ROBOTSTXT_CRAWL_DELAY_MAX');
+    log.warn(
+      `robots.txt of ${origin} asks for ${asked} s between requests; ${kept} s are kept (ROBOTSTXT_CRAWL_DELAY_MAX).`,
+    );
+  }
+
+  #delayFor(robots: RobotsTxt, request: Request): number {
+    const agent = this.#agentOf(request);
+    return Math.max(robots.crawlDelay(agent) ?? 0, robots.requestGap(agent) ?? 0);
+  }
+
+  #agentOf(request: Request): string {
+    const own = request.hasHeaders ? request.headers.get('user-agent') : undefined;
+    return this.#agent || own || this.#defaultAgent;
   }
 
   #tooLong(origin: string, bytes: number): void {

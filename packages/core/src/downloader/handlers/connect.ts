@@ -1,0 +1,237 @@
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
+import { buildConnector, Client, type Dispatcher } from 'undici';
+
+import type { Crawler } from '../../crawler/crawler.ts';
+import { AddressPolicy } from './address-policy.ts';
+import { connectSocks, connectTunnel, isSocks, type Proxy } from './proxy.ts';
+import { Resolver } from './resolver.ts';
+
+/** What is known of an open connection. Times are milliseconds, `openedAt` on the clock of `performance.now()`. */
+export interface ConnectionFacts {
+  openedAt: number;
+  dns: number | undefined;
+  tls: number | undefined;
+  ipAddress: string | undefined;
+  protocol: string;
+}
+
+/** Where a pool connects to. */
+export interface Target {
+  readonly proxy: Proxy | undefined;
+  readonly allowH2: boolean;
+  /** Sockets that are not connected yet. */
+  readonly connecting: Set<Socket>;
+}
+
+type Options = buildConnector.Options;
+/** undici's connector returns the socket that it connects. */
+type Connect = (options: Options, callback: buildConnector.Callback) => Socket | undefined;
+
+/** Opens connections: names by the resolver, each address past the policy, proxies on the way. */
+export class Connector {
+  readonly #timeoutMs: number;
+  readonly #policy: AddressPolicy;
+  readonly #resolver: Resolver;
+  readonly #direct: Connect;
+  readonly #directH2: Connect;
+  readonly #toProxy: Connect;
+
+  constructor(crawler: Crawler) {
+    const { settings } = crawler;
+    this.#timeoutMs = settings.get('DOWNLOAD_TIMEOUT') * 1000;
+    this.#policy = new AddressPolicy(crawler);
+    this.#resolver = new Resolver(
+      settings.get('DNSCACHE_ENABLED') ? settings.get('DNSCACHE_SIZE') : 0,
+      settings.get('DNS_TIMEOUT') * 1000,
+    );
+    const rejectUnauthorized = settings.get('DOWNLOAD_VERIFY_CERTIFICATES');
+    if (!rejectUnauthorized) {
+      crawler.log.warn(
+        'Certificates are not verified (DOWNLOAD_VERIFY_CERTIFICATES is false): anyone on the way can read and change what is downloaded.',
+      );
+    }
+    const build = (isChecked: boolean, allowH2: boolean): Connect =>
+      buildConnector({
+        timeout: this.#timeoutMs,
+        rejectUnauthorized,
+        allowH2,
+        preferH2: allowH2,
+        // A host with a dead IPv6 address is reached by its other one.
+        autoSelectFamily: true,
+        lookup: this.#lookup(isChecked),
+      } as buildConnector.BuildOptions) as unknown as Connect;
+    this.#direct = build(true, false);
+    this.#directH2 = build(true, true);
+    // The user names the proxy; what it may reach is looked at where the host is an address.
+    this.#toProxy = build(false, false);
+  }
+
+  connect(
+    options: Options,
+    target: Target,
+    facts: ConnectionFacts,
+    callback: buildConnector.Callback,
+  ): void {
+    const start = performance.now();
+    const opened: buildConnector.Callback = (...[error, socket]) => {
+      if (error !== null) {
+        callback(error, null);
+        return;
+      }
+      facts.openedAt = start;
+      facts.ipAddress = target.proxy ? undefined : socket.remoteAddress;
+      facts.protocol = (socket as Partial<TLSSocket>).alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
+      callback(null, socket);
+    };
+    try {
+      if (isIP(options.hostname) !== 0 && !this.#policy.allowsAll)
+        this.#policy.filter(options.hostname, [{ address: options.hostname }]);
+    } catch (thrown) {
+      queueMicrotask(() => callback(thrown as Error, null));
+      return;
+    }
+    if (target.proxy) this.#byProxy(options, target, target.proxy, facts, opened);
+    else this.#open(this.#tlsOf(target), options, target, facts, opened);
+  }
+
+  #tlsOf(target: Target): Connect {
+    return target.allowH2 ? this.#directH2 : this.#direct;
+  }
+
+  #open(
+    connect: Connect,
+    options: Options,
+    { connecting }: Target,
+    facts: ConnectionFacts,
+    callback: buildConnector.Callback,
+  ): void {
+    const start = performance.now();
+    let connectedAt = start;
+    facts.dns = undefined;
+    facts.tls = undefined;
+    const socket = connect(options, (...result) => {
+      if (socket) connecting.delete(socket);
+      if (options.protocol === 'https:' && result[0] === null)
+        facts.tls = performance.now() - connectedAt;
+      callback(...result);
+    });
+    if (!socket) return;
+    connecting.add(socket);
+    socket.once('lookup', () => (facts.dns = performance.now() - start));
+    socket.once('connect', () => (connectedAt = performance.now()));
+  }
+
+  #byProxy(
+    options: Options,
+    target: Target,
+    proxy: Proxy,
+    facts: ConnectionFacts,
+    callback: buildConnector.Callback,
+  ): void {
+    const { url } = proxy;
+    const isTls = url.protocol === 'https:';
+    const port = url.port || (isSocks(proxy) ? '1080' : isTls ? '443' : '80');
+    const hostname = url.hostname.replace(/^\[|\]$/g, '');
+    const hop = {
+      protocol: isTls ? 'https:' : 'http:',
+      hostname,
+      host: hostname,
+      port,
+    };
+    this.#open(this.#toProxy, hop, target, facts, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      // Plain HTTP needs no tunnel: the request names the whole URL.
+      if (options.protocol === 'http:' && !isSocks(proxy)) return callback(null, socket);
+      void this.#through(socket, options, target, proxy).then(
+        () => {
+          if (options.protocol === 'http:') callback(null, socket);
+          else {
+            const secured = { ...options, httpSocket: socket };
+            this.#open(this.#tlsOf(target), secured, target, facts, callback);
+          }
+        },
+        (thrown: unknown) => {
+          socket.destroy();
+          callback(thrown as Error, null);
+        },
+      );
+    });
+  }
+
+  async #through(socket: Socket, options: Options, target: Target, proxy: Proxy): Promise<void> {
+    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+    const handshake = isSocks(proxy) ? connectSocks : connectTunnel;
+    target.connecting.add(socket);
+    const timer = setTimeout(
+      () => socket.destroy(Object.assign(new Error('the proxy is silent'), { code: 'ETIMEDOUT' })),
+      this.#timeoutMs,
+    );
+    try {
+      await handshake(socket, proxy, options.hostname, port);
+    } finally {
+      clearTimeout(timer);
+      target.connecting.delete(socket);
+    }
+  }
+
+  /** The lookup of a socket: what it gives is what is connected to. */
+  #lookup(isChecked: boolean): LookupFunction {
+    return (host, { all }, callback) => {
+      this.#resolver.resolve(host, (error, addresses) => {
+        let granted = addresses;
+        let failure: NodeJS.ErrnoException | null = error;
+        try {
+          if (!failure && isChecked) granted = this.#policy.filter(host, addresses);
+        } catch (thrown) {
+          failure = thrown as Error;
+        }
+        if (!failure && granted.length === 0)
+          failure = Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+        if (failure) callback(failure, all ? [] : '', 0);
+        else if (all) callback(null, [...granted]);
+        else callback(null, granted[0]!.address, granted[0]!.family);
+      });
+    };
+  }
+}
+
+/** What learns on which connection it is. */
+interface Connected {
+  connection: ConnectionFacts | undefined;
+}
+
+/** One connection of a pool. It tells its requests who they talk to. */
+export class Connection extends Client {
+  readonly #facts: ConnectionFacts;
+
+  constructor(origin: URL, options: Client.Options, connector: Connector, target: Target) {
+    const facts = newFacts();
+    super(origin, {
+      ...options,
+      allowH2: target.allowH2,
+      connect: (to: Options, callback: buildConnector.Callback) =>
+        connector.connect(to, target, facts, callback),
+    });
+    this.#facts = facts;
+  }
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    (handler as Dispatcher.DispatchHandler & Connected).connection = this.#facts;
+    return super.dispatch(options, handler);
+  }
+}
+
+export function newFacts(): ConnectionFacts {
+  return {
+    openedAt: 0,
+    dns: undefined,
+    tls: undefined,
+    ipAddress: undefined,
+    protocol: 'HTTP/1.1',
+  };
+}

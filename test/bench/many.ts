@@ -1,0 +1,43 @@
+// Many spiders of five small pages each in one process: node test/bench/many.ts [spiders]
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { CrawlerProcess, type Response, Spider, type SpiderClass, type SpiderOutput } from 'lycosa';
+
+const count = Number(process.argv[2] ?? 1000);
+const server = createServer((request, response) => {
+  const [, name, page] = (request.url ?? '').split('/');
+  response.setHeader('content-type', 'text/html');
+  response.end(Number(page) < 5 ? `<a href="/${name}/${Number(page) + 1}">next</a>` : '<p>end</p>');
+}).listen(0, '127.0.0.1');
+await new Promise((resolve) => server.once('listening', resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+function spiderOf(name: string): SpiderClass {
+  return class extends Spider {
+    static override readonly name = name;
+    override readonly startUrls = [`${url}/${name}/1`];
+    override *parse(response: Response): SpiderOutput {
+      yield { url: response.url };
+      yield* response.followAll('a');
+    }
+  };
+}
+
+const start = performance.now();
+const cpu = process.cpuUsage();
+await using crawls = new CrawlerProcess({
+  settings: { ROBOTSTXT_OBEY: false, LOG_LEVEL: 'ERROR', CONCURRENT_REQUESTS_PER_DOMAIN: 100 },
+});
+const results = await Promise.all(
+  Array.from({ length: count }, (_, i) => crawls.crawl(spiderOf(`s${i}`))),
+);
+const { user, system } = process.cpuUsage(cpu);
+console.log({
+  spiders: count,
+  ok: results.filter((result) => result.ok && result.stats.item_scraped_count === 5).length,
+  seconds: Number(((performance.now() - start) / 1000).toFixed(2)),
+  cpuSeconds: Number(((user + system) / 1e6).toFixed(2)),
+  rssMiB: Math.round(process.memoryUsage.rss() / 2 ** 20),
+});
+server.close();

@@ -1,0 +1,277 @@
+import type { Socket } from 'node:net';
+
+import { Request, type Response, Spider, type SpiderOutput } from 'lycosa';
+import { describe, expect, test } from 'vitest';
+
+import { flood, repeat, startRaw } from './raw-server.ts';
+import { crawl, pageSpider } from './scrape.ts';
+
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const once = { RETRY_ENABLED: false, CONCURRENT_REQUESTS: 1 };
+
+/** What a page of these bytes is taken for; the connection is closed after them unless `keep`. */
+async function fetchRaw(bytes: string, keep = false, settings = {}): Promise<unknown> {
+  await using server = await startRaw((socket) => {
+    if (keep) socket.write(bytes, 'latin1');
+    else socket.end(bytes, 'latin1');
+  });
+  const { items } = await crawl(
+    pageSpider([server.url], (response) => [
+      {
+        status: response.status,
+        text: response.text,
+        a: response.headers.get('x-a'),
+        flags: [...response.flags],
+      },
+    ]),
+    { ...once, DOWNLOAD_TIMEOUT: 5, ...settings },
+  );
+  return items[0];
+}
+
+/** Twenty ways to keep a client busy. */
+const hung: readonly (readonly [string, (socket: Socket) => void])[] = [
+  ['silence', () => {}],
+  ['status line drip', (socket) => repeat(socket, 'H', 50)],
+  [
+    'header drip',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nX-A: ');
+      repeat(socket, 'a', 20);
+    },
+  ],
+  [
+    'one header after the other',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      repeat(socket, 'X-A: a\r\n', 20);
+    },
+  ],
+  [
+    'body drip with a length',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n');
+      repeat(socket, 'a', 20);
+    },
+  ],
+  [
+    'body drip without length',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
+      repeat(socket, 'a', 20);
+    },
+  ],
+  [
+    'chunk drip',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      repeat(socket, '1\r\na\r\n', 20);
+    },
+  ],
+  [
+    'headers and then nothing',
+    (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'),
+  ],
+  [
+    'chunk size and then nothing',
+    (socket) => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n'),
+  ],
+  ['flood of 103 responses', (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+  ['drip of 100 responses', (socket) => repeat(socket, 'HTTP/1.1 100 Continue\r\n\r\n', 20)],
+  [
+    'endless reason',
+    (socket) => {
+      socket.write('HTTP/1.1 200 ');
+      flood(socket, 'a'.repeat(1000));
+    },
+  ],
+  [
+    'endless header',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nX-A: ');
+      flood(socket, 'a'.repeat(1000));
+    },
+  ],
+  [
+    'endless headers',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      flood(socket, 'X-A: a\r\n');
+    },
+  ],
+  [
+    'endless chunk extension',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;');
+      flood(socket, 'a'.repeat(1000));
+    },
+  ],
+  [
+    'endless chunk size',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      flood(socket, '0'.repeat(1000));
+    },
+  ],
+  [
+    'endless trailers',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n');
+      flood(socket, 'X-A: a\r\n');
+    },
+  ],
+  [
+    'endless body',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
+      flood(socket, 'a'.repeat(10_000));
+    },
+  ],
+  ['reset', (socket) => socket.resetAndDestroy()],
+  ['end without an answer', (socket) => socket.end()],
+];
+
+describe('a hung or hostile server', () => {
+  test.concurrent.each(hung)(
+    '%s: an error in time, the socket closed, the next page served',
+    async (_, act) => {
+      await using bad = await startRaw((socket, request) => {
+        if (request.startsWith('GET /next')) socket.end(ok);
+        else act(socket);
+      });
+      const start = performance.now();
+      const { items } = await crawl(pageSpider([bad.url, `${bad.url}next`]), {
+        ...once,
+        DOWNLOAD_TIMEOUT: 0.6,
+        DOWNLOAD_MAXSIZE: 1_000_000,
+      });
+      expect(performance.now() - start).toBeLessThan(5000);
+      expect(items).toHaveLength(2);
+      expect(items[0]).toHaveProperty(
+        'error',
+        expect.stringMatching(/^(Download|ResponseDataLoss)/),
+      );
+      expect(items[1]).toMatchObject({ status: 200, text: 'ok' });
+      await bad.whenQuiet();
+    },
+  );
+});
+
+describe('odd framing', () => {
+  test('a body shorter than announced is data loss, and what came is there where that is allowed', async () => {
+    const short = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly';
+    expect(await fetchRaw(short)).toMatchObject({ error: 'ResponseDataLossError' });
+    expect(await fetchRaw(short, false, { DOWNLOAD_FAIL_ON_DATALOSS: false })).toMatchObject({
+      text: 'only',
+      flags: ['dataloss'],
+    });
+  });
+
+  test.each([
+    ['no length, closed at the end', 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok', {}],
+    [
+      'a folded header',
+      'HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\nok',
+      { a: 'one two' },
+    ],
+    ['bare line feeds', 'HTTP/1.1 200 OK\nX-A: one\nContent-Length: 2\n\nok', { a: 'one' }],
+    [
+      'bare line feeds in chunks',
+      'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n1\no\n1\nk\n0\n\n',
+      {},
+    ],
+    [
+      'the same Content-Length twice',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok',
+      {},
+    ],
+    [
+      'a blank before the colon',
+      'HTTP/1.1 200 OK\r\nX-A : one\r\nContent-Length: 2\r\n\r\nok',
+      { a: 'one' },
+    ],
+    ['a name that is none', 'HTTP/1.1 200 OK\r\nX A: one\r\nContent-Length: 2\r\n\r\nok', {}],
+    ['a line without colon', 'HTTP/1.1 200 OK\r\nrubbish\r\nContent-Length: 2\r\n\r\nok', {}],
+  ])('%s is read as a browser reads it', async (_, bytes, more) => {
+    expect(await fetchRaw(bytes)).toMatchObject({ status: 200, text: 'ok', ...more });
+  });
+
+  test.each([
+    [
+      'two different Content-Lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok',
+    ],
+    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
+    [
+      'headers beyond DOWNLOAD_MAX_HEADERS_SIZE',
+      `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}\r\n\r\n`,
+    ],
+  ])('%s is a failed download', async (_, bytes) => {
+    expect(await fetchRaw(bytes)).toHaveProperty('error', 'DownloadFailedError');
+  });
+
+  test('a page that needs the lenient reader costs one request more, the next one of its origin does not', async () => {
+    await using server = await startRaw((socket) => {
+      socket.end('HTTP/1.1 200 OK\nContent-Length: 2\n\nok');
+    });
+    const { items } = await crawl(pageSpider([server.url, `${server.url}b`]), once);
+    expect(items).toHaveLength(2);
+    expect(server.requests.map((request) => request.split(' ')[1])).toEqual(['/', '/', '/b']);
+  });
+
+  test('a POST is not sent a second time', async () => {
+    await using server = await startRaw((socket) => {
+      socket.end('HTTP/1.1 200 OK\nContent-Length: 2\n\nok');
+    });
+    class Poster extends Spider {
+      static override readonly name = 'poster';
+      override start(): SpiderOutput {
+        return [new Request(server.url, { method: 'POST', errback: this.onError })];
+      }
+      onError({ error }: { error: Error }): SpiderOutput {
+        return { error: error.name };
+      }
+    }
+    const { items } = await crawl(Poster, once);
+    expect(items).toEqual([{ error: 'DownloadFailedError' }]);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+test('bytes sent early on an idle connection do not answer the next request', async () => {
+  await using server = await startRaw((socket, request) => {
+    const path = request.split(' ')[1]!;
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}`);
+    setTimeout(() => {
+      if (!socket.destroyed) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil');
+    }, 20);
+  });
+  const urls = Array.from({ length: 10 }, (_, i) => `${server.url}${i}`);
+  const { items } = await crawl(pageSpider(urls), {
+    ...once,
+    DOWNLOAD_DELAY: 0.05,
+    RANDOMIZE_DOWNLOAD_DELAY: false,
+  });
+  for (const item of items as { url?: string; text?: string }[]) {
+    if (item.url !== undefined) expect(item.text).toBe(new URL(item.url).pathname);
+  }
+  expect(items).toHaveLength(10);
+});
+
+test('a second answer to one request never reaches another request', async () => {
+  await using server = await startRaw((socket, request) => {
+    const path = request.split(' ')[1]!;
+    socket.write(
+      `HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`,
+    );
+  });
+  const urls = Array.from({ length: 30 }, (_, i) => `${server.url}${i}`);
+  const { items } = await crawl(
+    pageSpider(urls, (response: Response) => ({ url: response.url, text: response.text })),
+    { RETRY_TIMES: 5 },
+  );
+  for (const item of items as { url?: string; text?: string }[]) {
+    if (item.url !== undefined) expect(item.text).toBe(new URL(item.url).pathname);
+  }
+  expect(items).toHaveLength(30);
+});

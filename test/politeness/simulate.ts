@@ -1,0 +1,59 @@
+import { Slot } from 'lycosa';
+import { vi } from 'vitest';
+
+/** What became of a simulated crawl of one site, second by second. */
+export interface Simulated {
+  readonly good: readonly number[];
+  readonly refused: readonly number[];
+}
+
+/**
+ * Crawls a site that allows `rate` requests in any second and refuses the others, for so many seconds under the
+ * fake clock, with eight transfers at once. A refusal is answered as the Backoff extension does.
+ */
+export async function simulate(
+  rate: number,
+  seconds: number,
+  retryAfter?: number,
+  learnt?: number,
+): Promise<Simulated> {
+  const slot = new Slot('site.test');
+  slot.addWish({ concurrency: 8, delay: 0, jitter: 0.5, adaptive: learnt !== undefined });
+  if (learnt !== undefined) slot.delay = learnt;
+  const good = Array.from({ length: seconds }, () => 0);
+  const refused = [...good];
+  let allowed: number[] = [];
+  const start = performance.now();
+  const end = start + seconds * 1000;
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const turn = slot.enter(slot);
+      if (turn && !(await turn)) return;
+      const sent = performance.now();
+      if (sent >= end) return slot.leave();
+      allowed = allowed.filter((time) => time > sent - 1000);
+      const isAllowed = allowed.length < rate;
+      if (isAllowed) allowed.push(sent);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      (isAllowed ? good : refused)[Math.floor((sent - start) / 1000)]!++;
+      if (isAllowed) slot.relieved(sent);
+      else if (
+        slot.congested(
+          { dispatchedAt: sent, factor: retryAfter ? 1.25 : 2, start: 1, max: 60 },
+          '429',
+        ) &&
+        retryAfter
+      )
+        slot.pauseUntil(performance.now() + retryAfter * 1000);
+      slot.leave();
+    }
+  };
+  const workers = Promise.all(Array.from({ length: 8 }, worker));
+  await vi.advanceTimersByTimeAsync(seconds * 1000 + 120_000);
+  await workers;
+  slot.close();
+  return { good, refused };
+}
+
+export const sum = (counts: readonly number[], from = 0, to?: number): number =>
+  counts.slice(from, to).reduce((total, count) => total + count, 0);

@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0;
+
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
+/** A Redis of our own on a socket in a temporary folder. */
+export async function startRedis(...options: string[]): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'lycosa-redis-'));
+  const path = join(folder, 'redis.sock');
+  const args = ['--port', '0', '--unixsocket', path, '--save', '', '--dir', folder, ...options];
+  const server = spawn('redis-server', args, { stdio: 'ignore' });
+  return {
+    url: `unix://${path}`,
+    process: server,
+    async [Symbol.asyncDispose]() {
+      const isRunning = server.exitCode === null && server.signalCode === null;
+      const gone = isRunning ? once(server, 'exit') : undefined;
+      server.kill();
+      await gone;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
