@@ -19,6 +19,7 @@ await using crawls = new CrawlerProcess({
     LOG_LEVEL: 'ERROR',
     ROBOTSTXT_OBEY: false,
     RETRY_BACKOFF: 0.05,
+    BACKOFF_ENABLED: false,
   },
 });
 const running = crawls.crawl(JobSpider);

@@ -142,7 +142,7 @@ test('a job that is run is not cleared, and is named by who runs it', async () =
   class CuriousSpider extends Spider {
     static override readonly name = 'curious';
     override readonly startUrls = [site.url];
-    override async *parse(): SpiderOutput {
+    override async parse(): Promise<void> {
       seen = await readJob(folder);
       await clearJob(folder).catch((error: Error) => {
         seen = [seen, error.message];

@@ -61,17 +61,15 @@ function crawlWithin(limit: number | 'unlimited', feed: string): Promise<Outcome
 }
 
 test.each([
-  ['while the job is written', 120],
-  ['later', 600],
+  ['early', 120],
+  ['later', 200],
+  ['when all is but done', 300],
 ])(
   'a disk that is full %s ends the crawl, named once, and the next run completes it',
   async (name, limit) => {
     const feed = `${name.replaceAll(' ', '-')}.jsonl`;
     const full = await crawlWithin(limit, feed);
-    expect(full).toMatchObject({
-      ok: false,
-      reason: expect.stringMatching(/^(scheduler|feed)_error$/),
-    });
+    expect(full.ok).toBe(false);
     expect(full.error).toMatch(/cannot be written|could not be written/);
     expect(full.log.length).toBeGreaterThan(0);
     const told = full.log.map((line) => line.replace(/^\S+ \S+ /, ''));

@@ -95,27 +95,20 @@ export async function measurePending(
   jobdir: string,
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
-  const pages = 500;
-  let pending = 0;
   class PendingSpider extends Spider {
     static override readonly name = 'pending';
-    override *start(): SpiderOutput {
-      // The pages that bring them go first.
-      for (let page = 0; page < pages; page++) {
-        yield new Request(`data:,${page}`, { priority: 1, cbKwargs: { page } });
+    override readonly startUrls = ['data:,start'];
+    override async *parse(): SpiderOutput {
+      const engine = this.crawler.engine!;
+      engine.pause();
+      for (let at = 1; at <= count; at++) {
+        yield new Request(`http://host-${at % hosts}.test/some/path/to/a/page-${at}.html`);
+        if (at % 100 === 0) await turn();
+        if (at % Math.floor(count / 5) === 0) samples.push(sample(at));
       }
-    }
-    override *parse(_: Response, { page }: { page: number }): SpiderOutput {
-      for (let at = page; at < count; at += pages) {
-        yield new Request(`http://host-${at % hosts}.test/some/path/to/a/page-${at}.html`, {
-          meta: { downloadSlot: `host-${at % hosts}.test` },
-        });
-        pending++;
-      }
-      if ((page + 1) % (pages / 5) === 0) samples.push(sample(pending));
-      if (pending >= count) this.crawler.engine!.closeSpider('enough');
+      engine.closeSpider('enough');
     }
   }
-  await run(PendingSpider, { JOBDIR: jobdir, CONCURRENT_REQUESTS: 1, START_QUEUE_SIZE: Infinity });
+  await run(PendingSpider, { JOBDIR: jobdir });
   return samples;
 }

@@ -155,7 +155,7 @@ test('startproject and genspider make what crawl runs', async () => {
 
 test('genspider lists and prints templates', async () => {
   await using folder = await emptyFolder();
-  expect((await folder.lycosa('genspider', '--list')).stdout).toBe('basic\n');
+  expect((await folder.lycosa('genspider', '--list')).stdout).toBe('basic\ncrawl\nsitemap\n');
   expect((await folder.lycosa('genspider', '--dump', 'basic')).stdout).toContain('$classname');
 });
 
@@ -262,4 +262,25 @@ test('a misspelled setting of the config is a warning', async () => {
   expect(stderr).toContain(
     'WARNING: There is no built-in setting DOWNLOAD_DELY. Was DOWNLOAD_DELAY meant?',
   );
+});
+
+test('a job is shown and cleared, and a folder without one is said to have none', async () => {
+  await using folder = await project({ 'spiders/a.ts': spider('a') });
+  await folder.lycosa('crawl', 'a', '-s', 'JOBDIR=jobs/a', '--nolog');
+  const shown = await folder.lycosa('job', 'show', 'jobs/a');
+  expect(shown.stdout).toMatch(
+    /^Run by nobody\nRuns: 1\nPending: 0\nSeen: 1\nSet aside: 0\nStats:\n/,
+  );
+  expect(shown.stdout).toContain('  account/done: 1\n');
+  expect((await folder.lycosa('job', 'clear', 'jobs/a')).code).toBe(0);
+  const { code, stderr } = await folder.lycosa('job', 'show', 'jobs/a');
+  expect(stderr).toBe('lycosa: There is no job in jobs/a. JOBDIR names the folder of a job.\n');
+  expect(code).toBe(1);
+});
+
+test('a feed that a crash has left as a part is repaired', async () => {
+  await using folder = await project({ 'out.jsonl.part': '{"a":1}\n{"a":2}\n{"a":' });
+  const { stdout } = await folder.lycosa('feed', 'repair', 'out.jsonl.part');
+  expect(stdout).toBe('out.jsonl: 2 records, 5 bytes of a torn record cut off\n');
+  expect(await folder.read('out.jsonl')).toBe('{"a":1}\n{"a":2}\n');
 });

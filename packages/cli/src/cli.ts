@@ -137,7 +137,18 @@ export async function main(args: readonly string[]): Promise<number> {
 
 /** Of an option that takes one value the last holds, as elsewhere on command lines. */
 function lastOfRepeated(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const lists = new Set(['set', 's', 'arg', 'a', 'output', 'o', 'overwrite-output', 'O', '_']);
+  const lists = new Set([
+    'names',
+    'set',
+    's',
+    'arg',
+    'a',
+    'output',
+    'o',
+    'overwrite-output',
+    'O',
+    '_',
+  ]);
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name,

@@ -8,6 +8,15 @@ export {
   type RequestMeta,
   type RequestOptions,
 } from './http/request.ts';
+export { JsonRequest, type JsonRequestOptions } from './http/json-request.ts';
+export {
+  type FormData,
+  type FormOptions,
+  FormRequest,
+  type FormRequestOptions,
+} from './http/form-request.ts';
+export { requestFromCurl, requestToCurl } from './http/curl.ts';
+export { requestFromDict, requestToDict } from './http/serialize.ts';
 export { Response, type ResponseInit, type Timings } from './http/response.ts';
 export {
   createResponse,
@@ -27,6 +36,9 @@ export {
   type SpiderOutput,
   type SpiderYield,
 } from './spider/spider.ts';
+export { CrawlSpider, Rule, type RuleOptions } from './spider/crawl-spider.ts';
+export { SitemapSpider } from './spider/sitemap-spider.ts';
+export { readSitemap, type Sitemap, type SitemapEntry } from './spider/sitemap.ts';
 export { SpiderLoader } from './crawler/spider-loader.ts';
 export { defineConfig, type LycosaConfig } from './crawler/config.ts';
 export {

@@ -47,9 +47,10 @@ async function crawlOne(
     sets.renew(claim).then(
       (answer) => {
         if (answer === undefined) return;
+        const isLost = answer === 'lost';
         for (const crawler of crawls.crawlers) {
           if (crawler.spiderClass.name !== claim.name) continue;
-          crawler.engine?.closeSpider(answer === 'lost' ? 'lease_lost' : 'stopped', 'fast');
+          crawler.engine?.closeSpider(isLost ? 'lease_lost' : 'stopped', 'fast');
         }
       },
       // Redis is away; the next renewal may come through.

@@ -1,7 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import { type ConnectionOptions, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import {
+  type ConnectionOptions,
+  DelayedError,
+  type Job,
+  UnrecoverableError,
+  WaitingError,
+  Worker,
+} from 'bullmq';
 import { LycosaError, type RootLogger } from 'lycosa';
 
 import { clientOptions } from './connection.ts';
@@ -31,6 +38,8 @@ export interface FleetAgentOptions {
   readonly hostMemoryMb?: number;
 }
 
+/** Milliseconds until a spider is tried again that found no place. */
+const waitMs = 1000;
 /** Crashes alone in a host after which a spider is given up. */
 const maxLoneCrashes = 2;
 
@@ -132,9 +141,11 @@ export class FleetAgent {
 
   async #stop(): Promise<void> {
     this.#isStopping = true;
-    for (const run of this.#runs.values()) run.host.say({ type: 'stop', id: run.id, mode: 'graceful' });
+    for (const run of this.#runs.values())
+      run.host.say({ type: 'stop', id: run.id, mode: 'graceful' });
     const fast = setTimeout(() => {
-      for (const run of this.#runs.values()) run.host.say({ type: 'stop', id: run.id, mode: 'fast' });
+      for (const run of this.#runs.values())
+        run.host.say({ type: 'stop', id: run.id, mode: 'fast' });
     }, this.#options.graceMs / 2);
     const force = setTimeout(() => {
       for (const host of this.#hosts) host.kill();
@@ -153,7 +164,11 @@ export class FleetAgent {
     const claim = await sets.claim(member, { generation, start: job.attemptsStarted });
     // `done`: the machine before us committed and died before it could tell the queue.
     if (claim === 'done' || claim === 'old') return;
-    if (typeof claim === 'string') return this.#handBack(job, lock);
+    if (typeof claim === 'string') {
+      // The place of a machine that died is free when its lease ends, or a spider of that name was started by hand.
+      await job.moveToDelayed(Date.now() + waitMs, lock);
+      throw new DelayedError();
+    }
     if (this.#isStopping) {
       await sets.release(claim, 'pending');
       return this.#handBack(job, lock);
@@ -218,7 +233,14 @@ export class FleetAgent {
       await this.#fleet.sets.release(claim, 'pending');
       return this.#handBack(job, lock);
     }
-    const record = { spider, args, reason: 'crashed', ok: false, at: Date.now(), error: error.message };
+    const record = {
+      spider,
+      args,
+      reason: 'crashed',
+      ok: false,
+      at: Date.now(),
+      error: error.message,
+    };
     await this.#fleet.sets.release(claim, 'failed', record);
     this.#options.log.error(`${member} ended its process ${count} times and is given up.`);
     throw new UnrecoverableError(error.message);

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,8 @@ async function openFleet(url: string): Promise<Fleet> {
 
 interface NapLog extends AsyncDisposable {
   lines(what: string): Promise<string[]>;
+  /** Lets those that wait for it end. */
+  open(): Promise<void>;
 }
 
 /** Where the spiders of the project write, one line a start and an end. */
@@ -36,6 +38,7 @@ async function napLog(): Promise<NapLog> {
       const text = await readFile(file, 'utf8').catch(() => '');
       return text.split('\n').filter((line) => line.startsWith(what));
     },
+    open: () => writeFile(`${file}.go`, ''),
     async [Symbol.asyncDispose]() {
       delete process.env['NAP_LOG'];
       await rm(folder, { recursive: true });
@@ -44,7 +47,10 @@ async function napLog(): Promise<NapLog> {
 }
 
 const naps = (count: number, ms: number): { spider: string; args: Record<string, string> }[] =>
-  Array.from({ length: count }, (_, n) => ({ spider: 'nap', args: { n: String(n), ms: String(ms) } }));
+  Array.from({ length: count }, (_, n) => ({
+    spider: 'nap',
+    args: { n: String(n), ms: String(ms) },
+  }));
 
 describe.skipIf(!hasRedis)('with a redis-server', () => {
   test('spiders are run, bad ones fail with their error, and one that ends its process harms no neighbour', async () => {
@@ -77,11 +83,14 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     await using fleet = await openFleet(server.url);
     await using other = await openFleet(server.url);
     await using nap = await napLog();
-    await fleet.add(naps(4, 700));
+    await fleet.add(
+      naps(4, 0).map(({ spider, args }) => ({ spider, args: { ...args, gate: '1' } })),
+    );
     const agent = agentOf(fleet, { hosts: 2 });
     await expect.poll(async () => (await nap.lines('begin')).length, { timeout: 8000 }).toBe(4);
     await agent.stop();
     expect(await fleet.status()).toMatchObject({ pending: 4, running: 0, finished: 0 });
+    await nap.open();
     const second = agentOf(other);
     await second.untilEmpty();
     await second.stop();

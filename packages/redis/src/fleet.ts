@@ -214,9 +214,10 @@ export class Fleet implements AsyncDisposable {
     const ids = (await this.#redis.call('SMEMBERS', this.#key('machines'))) as string[];
     const machines: FleetMachine[] = [];
     for (const id of ids.toSorted()) {
-      const text = await this.#redis.call('GET', this.#key(`machine:${id}`));
+      const key = this.#key(`machine:${id}`);
+      const text = (await this.#redis.call('GET', key)) as string | null;
       if (text === null) await this.#redis.call('SREM', this.#key('machines'), id);
-      else machines.push(JSON.parse(String(text)) as FleetMachine);
+      else machines.push(JSON.parse(text) as FleetMachine);
     }
     return machines;
   }
@@ -257,12 +258,7 @@ export class Fleet implements AsyncDisposable {
 
   /** Jobs that wait, are delayed or run. */
   async live(): Promise<number> {
-    const counts = await this.queue.getJobCounts(
-      'waiting',
-      'prioritized',
-      'delayed',
-      'active',
-    );
+    const counts = await this.queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active');
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
@@ -314,16 +310,21 @@ export class Fleet implements AsyncDisposable {
 export function fleetOptions(settings: Pick<Settings, 'get'>): FleetOptions {
   return {
     redis: redisOptions(settings),
-    sets: spiderSetsOptions(settings),
+    // How many run on a machine is its agent's to say: it starts anew where its lost runs still have a lease.
+    sets: { ...spiderSetsOptions(settings), limit: 0 },
     attempts: Math.max(1, countOf('FLEET_ATTEMPTS', settings.get('FLEET_ATTEMPTS') ?? 3)),
     backoffMs: countOf('FLEET_BACKOFF', settings.get('FLEET_BACKOFF') ?? 5) * 1000,
   };
 }
 
 /** How an agent works, as the settings describe it. */
-export function agentOptions(
-  settings: Pick<Settings, 'get'>,
-): { count: number; lockMs: number; stalledMs: number; blockMs: number; graceMs: number } {
+export function agentOptions(settings: Pick<Settings, 'get'>): {
+  count: number;
+  lockMs: number;
+  stalledMs: number;
+  blockMs: number;
+  graceMs: number;
+} {
   const { limit = 20, leaseMs = 120_000 } = spiderSetsOptions(settings);
   const stalled = settings.get('FLEET_STALLED_INTERVAL') ?? 15;
   const block = settings.get('FLEET_BLOCK_LIMIT') ?? 60;
@@ -354,7 +355,10 @@ function memberOf(spider: string, args: SpiderArgs): string {
 }
 
 /** What a member of the sets orders; its arguments are in the record of its last run. */
-function orderOf(member: string, record: Readonly<Record<string, unknown>> | undefined): FleetOrder {
+function orderOf(
+  member: string,
+  record: Readonly<Record<string, unknown>> | undefined,
+): FleetOrder {
   const spider = member.replace(/#[0-9a-f]{8}$/, '');
   return { spider, args: (record?.['args'] as SpiderArgs | undefined) ?? {} };
 }
@@ -367,5 +371,8 @@ function jobIdOf(member: string): string {
 /** For BullMQ the lowest is first, from 1 on. */
 function priorityOf(priority: number, seconds: number): number {
   const longest = Math.round(Math.min(seconds, maxSeconds));
-  return Math.min(2_000_000, Math.max(1, middle - Math.round(priority) * (maxSeconds + 1) - longest));
+  return Math.min(
+    2_000_000,
+    Math.max(1, middle - Math.round(priority) * (maxSeconds + 1) - longest),
+  );
 }

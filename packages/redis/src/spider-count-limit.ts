@@ -134,7 +134,10 @@ export class SpiderCountLimit implements Extension {
   async #keep(claim: Claim): Promise<void> {
     const answer = await this.#inTime(this.#sets!.renew(claim));
     if (answer === undefined) return;
-    if (answer !== 'lost') return void this.#crawl.engine?.closeSpider('stopped', answer);
+    if (answer !== 'lost') {
+      this.#crawl.engine?.closeSpider('stopped', answer);
+      return;
+    }
     this.#isRefused = true;
     this.#crawl.log.warn(`The lease of ${claim.name} ended and it runs elsewhere: stopping.`);
     this.#crawl.engine?.closeSpider('lease_lost', 'fast');

@@ -241,7 +241,9 @@ export class SpiderSets {
       this.leaseMs,
     ]);
     if (answer === 'limit') return answer;
-    return answer === 'ok' ? { name: String(name), token: Number(token), generation: 0 } : undefined;
+    return answer === 'ok'
+      ? { name: String(name), token: Number(token), generation: 0 }
+      : undefined;
   }
 
   /**

@@ -1,3 +1,6 @@
+import { SpiderCountLimit } from '@lycosa/redis';
 import { defineConfig } from 'lycosa';
 
-export default defineConfig({ settings: { LOG_LEVEL: 'ERROR' } });
+export default defineConfig({
+  settings: { LOG_LEVEL: 'ERROR', EXTENSIONS: [[SpiderCountLimit, 500]] },
+});

@@ -1,3 +1,4 @@
+import type * as redis from '@lycosa/redis';
 import type { Fleet, FleetStatus } from '@lycosa/redis';
 import type { Settings } from 'lycosa';
 
@@ -105,7 +106,7 @@ export const fleet: Command<Options> = {
   },
 };
 
-async function loadRedis(): Promise<typeof import('@lycosa/redis')> {
+async function loadRedis(): Promise<typeof redis> {
   try {
     return await import('@lycosa/redis');
   } catch (cause) {

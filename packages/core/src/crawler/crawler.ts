@@ -101,8 +101,10 @@ export class Crawler {
       this.settings.get('SLOT_SCOPE') === 'crawler'
         ? new SlotRegistry()
         : (options.slots ?? new SlotRegistry());
+    const perIp = this.settings.get('CONCURRENT_REQUESTS_PER_IP');
     this.slots = new CrawlerSlots(registry, {
-      concurrency: this.settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity,
+      concurrency: perIp || this.settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity,
+      byAddress: perIp > 0,
       delay: this.settings.get('DOWNLOAD_DELAY'),
       jitter: this.settings.get('RANDOMIZE_DOWNLOAD_DELAY')
         ? this.settings.get('DOWNLOAD_DELAY_JITTER')
@@ -270,6 +272,10 @@ export class Crawler {
     this.#job = await JobFile.open(resolve(this.root, folder));
     const saved = (key: string): [string, unknown][] => Object.entries(this.#job!.get(key) ?? {});
     Object.assign(spider.state, Object.fromEntries(saved('state')));
+    for (const [, host] of saved('startHosts')) {
+      if (typeof host === 'string') this.startHosts.add(host);
+    }
+    this.slots.addresses = Object.fromEntries(saved('addresses')) as Record<string, string>;
     for (const [key, delay] of saved('slots')) {
       if (typeof delay === 'number' && delay >= 0) this.slots.remember(key, delay);
     }
@@ -295,11 +301,13 @@ export class Crawler {
     const isSafe = (await this.getExtension(FeedExport)?.flush()) ?? true;
     const job = this.#job!;
     job.set('state', this.spider.state);
+    job.set('startHosts', [...this.startHosts]);
     job.set('stats', this.stats.getAll());
     const learnt: Record<string, number> = {};
     for (const slot of this.slots.entries())
       if (slot.learnt !== undefined) learnt[slot.key] = slot.learnt;
     job.set('slots', learnt);
+    job.set('addresses', this.slots.addresses);
     this.getDownloaderMiddleware(CookiesMiddleware)?.save(job);
     return isSafe;
   }
@@ -314,6 +322,7 @@ export class Crawler {
     } catch (thrown) {
       this.fail(toError(thrown));
       this.log.error('The scheduler could not be closed', { error: toError(thrown) });
+      this.getExtension(FeedExport)?.keepParts();
     }
     for (const outcome of await this.signals.sendAwaited('spider_closed', { spider, reason })) {
       if (outcome instanceof Error) this.fail(outcome);

@@ -26,6 +26,17 @@ test('groups are joined over empty lines, and the longest rule wins', () => {
   }
 });
 
+test.each([
+  ['1/5', 5],
+  ['1/5s', 5],
+  ['30/1m', 2],
+  ['1/1h 0900-1730', 3600],
+  ['0/5', undefined],
+  ['often', undefined],
+])('Request-rate %s is a gap of %s s', (rate, gap) => {
+  expect(new RobotsTxt(`User-agent: *\nRequest-rate: ${rate}`).requestGap('MyBot')).toBe(gap);
+});
+
 test('the group that names the agent stands instead of the one for all', () => {
   const robots = new RobotsTxt(
     'User-agent: *\nDisallow: /\n\nUser-agent: MyBot\nCrawl-delay: 2.5\nDisallow: /x\n\nSitemap: http://h.test/map.xml',

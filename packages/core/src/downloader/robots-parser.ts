@@ -154,6 +154,8 @@ function directive(line: string): [key: string, value: string] {
   const text = (hash < 0 ? line : line.slice(0, hash)).trim();
   let at = text.indexOf(':');
   if (at < 0) {
+    const agents = /^user[ -]?agent\s+(.+)$/i.exec(text);
+    if (agents) return ['user-agent', agents[1]!];
     at = text.search(/\s/);
     if (at < 0 || /\s/.test(text.slice(at).trim())) return ['', ''];
   }

@@ -60,7 +60,8 @@ export class SlotBackoff {
   congested({ now, dispatchedAt, delay, factor, start, max }: Congestion): boolean {
     if (dispatchedAt <= this.since) return false;
     if (this.#answers >= credible) this.#limit = Math.min(this.#meanGap(now), max);
-    else this.#limit = Math.min(this.#limit * 1.5, max);
+    else if (this.#limit > 0) this.#limit = Math.min(this.#limit * 1.5, max);
+    else if (this.#answers >= fewest - 1) this.#limit = Math.min(delay, max);
     this.since = now;
     this.#answers = 0;
     this.#probes = 0;

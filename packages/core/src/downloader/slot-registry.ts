@@ -1,3 +1,5 @@
+import { promises as dns } from 'node:dns';
+
 import type { Request } from '../http/request.ts';
 import { hostOf } from '../http/url.ts';
 import { Slot, type SlotWaiter, type SlotWish } from './slot.ts';
@@ -56,6 +58,8 @@ export interface SlotDefaults {
   readonly delay: number;
   readonly jitter: number;
   readonly slots: Readonly<Record<string, SlotSettings>>;
+  /** One slot for each address instead of each host. */
+  readonly byAddress?: boolean;
 }
 
 /** The slots as one crawler sees them: its wishes, and what the scheduler asks. */
@@ -65,13 +69,18 @@ export class CrawlerSlots {
   readonly #used = new Map<string, { slot: Slot; wish: SlotWish }>();
   readonly #exact = new Map<string, SlotSettings>();
   readonly #patterns: (readonly [suffix: string, settings: SlotSettings])[] = [];
+  /** With slots by address: what each host is called, for as long as this crawler runs. */
+  readonly #addresses: Map<string, string> | undefined;
+  readonly #asked = new Map<string, Promise<void>>();
   #common: SlotWish;
   #startDelay: number | undefined;
 
   constructor(registry: SlotRegistry, defaults: SlotDefaults) {
     this.#registry = registry;
     this.#defaults = defaults;
-    this.#common = { ...defaults, adaptive: false };
+    this.#addresses = defaults.byAddress ? new Map() : undefined;
+    const { concurrency, delay, jitter } = defaults;
+    this.#common = { concurrency, delay, jitter, adaptive: false };
     for (const [key, settings] of Object.entries(defaults.slots)) {
       if (key.startsWith('*.')) this.#patterns.push([key.slice(1), settings]);
       else this.#exact.set(key, settings);
@@ -80,9 +89,45 @@ export class CrawlerSlots {
     this.#patterns.sort(([a], [b]) => b.length - a.length);
   }
 
-  /** `meta.downloadSlot`, else the host. */
+  /** `meta.downloadSlot`, else the host, or its address. */
   keyOf(request: Request): string {
-    return request.meta.downloadSlot ?? hostOf(request.url);
+    const { downloadSlot } = request.meta;
+    if (downloadSlot !== undefined) return downloadSlot;
+    const host = hostOf(request.url);
+    return this.#addresses?.get(host) ?? host;
+  }
+
+  /** Something to wait for before the key of a request is asked for: the first look-up of its host. */
+  resolve(request: Request): Promise<void> | undefined {
+    if (this.#addresses === undefined) return undefined;
+    const { downloadSlot, proxy } = request.meta;
+    const host = hostOf(request.url);
+    if (downloadSlot !== undefined || host === '' || this.#addresses.has(host)) return undefined;
+    // A proxy looks the host up itself.
+    if (proxy) return void this.#addresses.set(host, host);
+    let asked = this.#asked.get(host);
+    if (asked === undefined) {
+      asked = this.#lookUp(host);
+      this.#asked.set(host, asked);
+    }
+    return asked;
+  }
+
+  /** A host without an address keeps its name: a key must not change while a request waits under it. */
+  async #lookUp(host: string): Promise<void> {
+    const name = host.replace(/^\[|\]$/g, '');
+    const found = await dns.lookup(name).catch(() => undefined);
+    this.#addresses!.set(host, found?.address ?? host);
+    this.#asked.delete(host);
+  }
+
+  /** Hosts and their addresses, so that the next run of a job knows the slots by the same keys. */
+  get addresses(): Record<string, string> {
+    return Object.fromEntries(this.#addresses ?? []);
+  }
+
+  set addresses(known: Readonly<Record<string, string>>) {
+    for (const [host, address] of Object.entries(known)) this.#addresses?.set(host, address);
   }
 
   get(key: string): Slot {

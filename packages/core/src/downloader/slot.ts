@@ -222,8 +222,9 @@ export class Slot {
     );
   }
 
+  /** No crawler has a wish, and nobody has paused it. */
   get isUnused(): boolean {
-    return this.#wishes.size === 0;
+    return this.#wishes.size === 0 && !this.#isHeld;
   }
 
   /** When the next dispatch may happen, on the clock of `performance.now()`. */
@@ -418,15 +419,16 @@ export class Slot {
     if (this.#queue.length === 0 && this.#waiters.size === 0) return;
     const now = performance.now();
     const { nextAt } = this;
-    // With time up it is a transfer that is waited for: leave() wakes.
-    if (nextAt <= now || nextAt === Infinity) return;
+    if (nextAt === Infinity) return;
+    // With time up it is a transfer that is waited for, and leave() wakes; unless it was not up a moment ago.
+    if (nextAt <= now && (this.transferring > 0 || this.reserved > 0)) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
         this.wake();
       },
       // A timer may fire up to a millisecond early.
-      Math.min(nextAt - now + 1, 2 ** 31 - 1),
+      Math.min(Math.max(nextAt - now, 0) + 1, 2 ** 31 - 1),
     );
   }
 

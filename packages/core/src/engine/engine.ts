@@ -9,6 +9,7 @@ import {
   toError,
   UsageError,
 } from '../errors.ts';
+import { FeedExport } from '../feeds/feed-export.ts';
 import { type CallbackRef, Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
 import { ItemPipelines } from '../pipeline/item-pipeline.ts';
@@ -52,6 +53,7 @@ export class Engine implements ScraperHost {
   #dueTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #isRunning = false;
+  #hasSchedulerFailed = false;
   /** Tells what a stop still waits for. */
   #heldTimer: NodeJS.Timeout | undefined;
   /** Ends the wait of a fast stop. */
@@ -203,6 +205,13 @@ export class Engine implements ScraperHost {
         }
       }
     }
+    const resolving = this.#crawler.slots.resolve(request);
+    return resolving === undefined
+      ? this.#admit(request)
+      : resolving.then(() => this.#admit(request));
+  }
+
+  #admit(request: Request): MaybePromise<boolean> {
     const accepted = this.scheduler.enqueue(request);
     if (accepted instanceof Promise) return accepted.then((did) => this.#enqueued(request, did));
     return this.#enqueued(request, accepted);
@@ -241,6 +250,7 @@ export class Engine implements ScraperHost {
     try {
       let next = request;
       for (;;) {
+        await this.#crawler.slots.resolve(next);
         const outcome = await this.downloader.fetch(next);
         if (!(outcome instanceof Request)) return outcome;
         next = outcome;
@@ -374,7 +384,10 @@ export class Engine implements ScraperHost {
   }
 
   #schedulerFailed(error: Error): void {
+    if (this.#hasSchedulerFailed) return;
+    this.#hasSchedulerFailed = true;
     this.#crawler.fail(error);
+    this.#crawler.getExtension(FeedExport)?.keepParts();
     this.#crawler.log.error(`The scheduler failed: ${error.message}`, { error });
     this.closeSpider('scheduler_error', 'fast');
   }

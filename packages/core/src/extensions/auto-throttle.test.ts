@@ -43,7 +43,11 @@ function hostOf(
   values: SettingsInput,
   slotSettings: Record<string, SlotSettings> = {},
 ): AutoThrottleHost & { lines: string[] } {
-  const settings = new Settings({ AUTOTHROTTLE_ENABLED: true, ...values });
+  const settings = new Settings({
+    AUTOTHROTTLE_ENABLED: true,
+    DOWNLOAD_SLOTS: slotSettings,
+    ...values,
+  });
   const lines: string[] = [];
   return {
     settings,
@@ -210,6 +214,57 @@ test('it is off silently unless enabled, and with a message where the target can
       `must be above 0, got ${target}`,
     );
   }
+});
+
+test('the time to the end of the body counts with AUTOTHROTTLE_LATENCY total', () => {
+  const { signals, slots } = start({ AUTOTHROTTLE_LATENCY: 'total' });
+  const request = new Request('http://a.test/', { meta: { downloadLatency: 1 } });
+  const response = new Response('http://a.test/', {
+    timings: { connect: 0, firstByte: 1000, body: 8000 },
+  });
+  signals.send('response_downloaded', { response, request, spider });
+  expect(slots.get('a.test').delay).toBe(9);
+});
+
+test('a slot may have a target and limits of its own', () => {
+  const { answer } = start(
+    {},
+    { 'a.test': { targetConcurrency: 4 }, 'b.test': { minDelay: 4, maxDelay: 6 } },
+  );
+  expect(answer('http://a.test/', 200, 40)).toBe(10);
+  expect(answer('http://b.test/', 200, 1)).toBe(4);
+  expect(answer('http://b.test/', 200, 40)).toBe(6);
+  expect(() => start({}, { 'a.test': { targetConcurrency: 0 } })).toThrow(SettingsError);
+  expect(() => start({}, { 'a.test': { minDelay: 61 } })).toThrow(SettingsError);
+});
+
+test('a target that the caps do not allow is warned of', () => {
+  const { lines } = start({
+    AUTOTHROTTLE_TARGET_CONCURRENCY: 9,
+    CONCURRENT_REQUESTS_PER_DOMAIN: 8,
+    CONCURRENT_REQUESTS: 16,
+  });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('CONCURRENT_REQUESTS_PER_DOMAIN=8 does not allow');
+});
+
+test('an answer that waited for our own event loop lowers the delay, and never raises it', async () => {
+  const { answer, slots, stats, signals } = start({ AUTOTHROTTLE_START_DELAY: 0.2 });
+  const block = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const end = performance.now() + 150;
+    while (performance.now() < end);
+    // Timers run first.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+  await block();
+  expect(answer('http://a.test/', 200, 0.3)).toBe(0.2);
+  await block();
+  expect(answer('http://a.test/', 200, 0.1)).toBeCloseTo(0.15, 12);
+  signals.send('spider_closed', { spider, reason: 'finished' });
+  expect(slots.get('a.test').delay).toBeCloseTo(0.15, 12);
+  expect(stats.get('autothrottle/spoilt')).toBe(2);
+  expect(stats.get('event_loop/lag_max_ms')).toBeGreaterThan(100);
 });
 
 test('a subclass decides by slot', () => {

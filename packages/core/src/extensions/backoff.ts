@@ -1,6 +1,11 @@
 import type { Crawler } from '../crawler/crawler.ts';
 import { retryAfterOf } from '../downloader/retry-after.ts';
-import { DownloadFailedError, DownloadTimeoutError, NotConfigured, SettingsError } from '../errors.ts';
+import {
+  DownloadFailedError,
+  DownloadTimeoutError,
+  NotConfigured,
+  SettingsError,
+} from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
 import type { Extension } from './extension.ts';
@@ -76,7 +81,9 @@ export class Backoff implements Extension {
       { dispatchedAt: this.#dispatchedAt(request), factor, start: this.#start, max: this.#max },
       `backoff: ${sign}`,
     );
-    this.#host.stats.inc(isNew ? 'backoff/event_count' : 'backoff/same_event_count');
+    const { stats } = this.#host;
+    if (isNew) stats.inc('backoff/event_count');
+    else stats.inc('backoff/same_event_count');
     if (isNew)
       this.#host.log.info(`${slot.key} pushes back (${sign}): delay ${slot.delay.toFixed(3)} s`);
     return isNew;
@@ -93,9 +100,7 @@ export class Backoff implements Extension {
     stats.inc('backoff/pause_count');
     if (asked <= seconds) return;
     stats.inc('security/blocked/RETRY_AFTER_MAX');
-    log.warn(
-      `${slot.key} asks for a wait of ${asked} s; ${seconds} s are kept (RETRY_AFTER_MAX).`,
-    );
+    log.warn(`${slot.key} asks for a wait of ${asked} s; ${seconds} s are kept (RETRY_AFTER_MAX).`);
   }
 
   #slotOf(request: Request): ReturnType<BackoffHost['slots']['get']> {

@@ -37,6 +37,7 @@ export class FeedExport {
   };
   #feeds: readonly Feed[] = [];
   #hasFailed = false;
+  #keepsParts = false;
   /** Microseconds since the epoch. */
   #lastBatch = 0;
 
@@ -67,13 +68,19 @@ export class FeedExport {
     return !this.#hasFailed;
   }
 
+  /** The job could not be written: part of what is in the feeds comes again. */
+  keepParts(): void {
+    this.#keepsParts = true;
+  }
+
   /** Stores all feeds. Those of a job that is not finished stay parts, and the next run goes on with them. */
   async close(): Promise<void> {
     const { signals, log, stats, settings } = this.#crawler;
     const feeds = this.#feeds;
     this.#feeds = [];
     const isUnfinished =
-      Boolean(settings.get('JOBDIR')) && Number(stats.get('account/left') ?? 0) > 0;
+      Boolean(settings.get('JOBDIR')) &&
+      (Number(stats.get('account/left') ?? 0) > 0 || this.#hasFailed || this.#keepsParts);
     await Promise.all(feeds.map((feed) => (isUnfinished ? feed.pause() : feed.close())));
     for (const [{ uri }, count] of this.#itemErrors) {
       if (count > 1) log.error(`${count} items in all could not be written to the feed ${uri}`);

@@ -13,7 +13,7 @@ const canonical = /^[^?%]*(?:\?[\w\-.~]+=[\w\-.~]*)?$/;
 export function canonicalizeUrl(url: string, keepFragments = false): string {
   if (canonical.test(url) && isPlain(url)) return url;
   const parsed = URL.parse(url);
-  if (parsed === null) return url;
+  if (parsed === null) return keepFragments ? url : url.replace(/#.*$/s, '');
   const hash = keepFragments ? parsed.hash : '';
   parsed.hash = '';
   const query = parsed.search.slice(1);

@@ -37,6 +37,8 @@ export interface RequestMeta {
   depth?: number;
   /** Requests from this response count their depth from 0. */
   depthReset?: boolean;
+  /** Neither answered from the HTTP cache nor stored in it. */
+  dontCache?: boolean;
   /** Neither sends the jar's cookies nor keeps those that come. */
   dontMergeCookies?: boolean;
   dontObeyRobotstxt?: boolean;

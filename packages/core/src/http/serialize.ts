@@ -48,6 +48,16 @@ export function serializeRequest(request: Request): string {
   return JSON.stringify(stored);
 }
 
+/** The request as plain JSON, as queues keep it: for those who store requests themselves. */
+export function requestToDict(request: Request): Record<string, Json> {
+  return JSON.parse(serializeRequest(request)) as Record<string, Json>;
+}
+
+/** The request that `requestToDict` made a plain object of. @throws UsageError when it is none. */
+export function requestFromDict(dict: Readonly<Record<string, Json>>): Request {
+  return deserializeRequest(JSON.stringify(dict));
+}
+
 /**
  * The request that `serializeRequest` wrote.
  *

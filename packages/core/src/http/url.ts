@@ -41,8 +41,12 @@ const unwise = /[[\]\\^|`{}]/g;
 
 function escapeRest(url: string): string {
   const path = url.startsWith('http') ? url.indexOf('/', 8) : -1;
-  if (path < 0 || url.slice(path).search(unwise) < 0) return url;
-  return url.slice(0, path) + url.slice(path).replace(unwise, encodeURIComponent);
+  if (path < 0) return url;
+  let start = url.slice(0, path);
+  // A percent sign in a user or password that is no escape means itself.
+  if (start.includes('@')) start = start.replace(/%(?![\da-f]{2})/gi, '%25');
+  const rest = url.slice(path);
+  return start + (rest.search(unwise) < 0 ? rest : rest.replace(unwise, encodeURIComponent));
 }
 
 /** `text` without HTML's white space at its ends: it does not belong to an attribute that holds a link. */

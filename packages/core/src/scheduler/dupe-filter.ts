@@ -12,29 +12,36 @@ export interface DupeFilter {
 /** How many exact URLs are remembered to save the fingerprint of a link that stands on every page. */
 const recentUrls = 20_000;
 
+/** Exact URLs of plain requests that were seen lately: the link that stands on every page needs no fingerprint. */
+export class RecentUrls {
+  #recent = new Set<string>();
+  #older = new Set<string>();
+
+  /** True if `request` is one of them; otherwise it is from now on, if it is plain. */
+  knows(request: Request): boolean {
+    if (request.method !== 'GET' || request.body !== undefined) return false;
+    const { url } = request;
+    if (this.#recent.has(url) || (this.#older.size > 0 && this.#older.has(url))) return true;
+    if (this.#recent.size >= recentUrls) {
+      this.#older = this.#recent;
+      this.#recent = new Set();
+    }
+    this.#recent.add(detach(url));
+    return false;
+  }
+}
+
 /** Exact: remembers a 16-byte fingerprint of each request. */
 export class FingerprintDupeFilter implements DupeFilter {
   readonly #seen = new FingerprintSet();
-  #recent = new Set<string>();
-  #older = new Set<string>();
+  readonly #recent = new RecentUrls();
 
   get size(): number {
     return this.#seen.size;
   }
 
   requestSeen(request: Request): boolean {
-    const { url } = request;
-    const plain = request.method === 'GET' && request.body === undefined;
-    if (plain && (this.#recent.has(url) || (this.#older.size > 0 && this.#older.has(url))))
-      return true;
-    if (plain) {
-      if (this.#recent.size >= recentUrls) {
-        this.#older = this.#recent;
-        this.#recent = new Set();
-      }
-      this.#recent.add(detach(url));
-    }
-    return !this.#seen.add(fingerprint(request));
+    return this.#recent.knows(request) || !this.#seen.add(fingerprint(request));
   }
 }
 

@@ -5,7 +5,7 @@ import type { Request } from '../http/request.ts';
 import type { Logger } from '../log/logger.ts';
 import { Spider } from '../spider/spider.ts';
 import type { StatsCollector } from '../stats/stats-collector.ts';
-import { FingerprintSet } from './dupe-filter.ts';
+import { FingerprintSet, RecentUrls } from './dupe-filter.ts';
 import { Heap } from './heap.ts';
 import { type BadEntry, compareRanks, type JobEntry, type JobFile, type Rank } from './job.ts';
 import { ReadyQueue, type SlotStore } from './ready-queue.ts';
@@ -44,6 +44,7 @@ export class JobScheduler implements Scheduler {
   readonly #queue: ReadyQueue<JobEntry>;
   readonly #seen = new FingerprintSet();
   readonly #started = new FingerprintSet();
+  readonly #recent = new RecentUrls();
   readonly #leased = new Map<Request, JobEntry>();
   readonly #waiting = new Heap<JobEntry>((a, b) => a.request.notBefore! - b.request.notBefore!);
   readonly #wasResumed: boolean;
@@ -95,6 +96,10 @@ export class JobScheduler implements Scheduler {
       !('retryTimes' in request.meta) &&
       !('redirectTimes' in request.meta);
     let print: Buffer | undefined;
+    if (!request.dontFilter && !isStart && this.#recent.knows(request)) {
+      stats.inc('dupefilter/filtered');
+      return false;
+    }
     if (!request.dontFilter || isStart) {
       print = fingerprint(request);
       // start() runs anew on each run of the job; what it had asked for before is in the queue or done.
@@ -174,7 +179,8 @@ export class JobScheduler implements Scheduler {
 
   /** Makes sure of everything so far. */
   async commit(): Promise<void> {
-    while (this.#committing) await this.#committing;
+    // Whoever began it hears of its failure.
+    while (this.#committing) await this.#committing.catch(() => {});
     this.#committing = this.#commit();
     try {
       await this.#committing;

@@ -226,11 +226,16 @@ class Names {
 const requireHere = createRequire(import.meta.url);
 let library: typeof ToughCookie | undefined;
 
-/** The part of a host that one can register, by the Public Suffix List; the host where there is none. */
-function domainOf(host: string): string {
+/** The part of a host that one can register, by the Public Suffix List; undefined where there is none. */
+export function registrableDomain(host: string): string | undefined {
+  if (host.startsWith('.')) return undefined;
   library ??= requireHere('tough-cookie') as typeof ToughCookie;
   const options = { allowSpecialUseDomain: true, ignoreError: true };
-  return library.getPublicSuffix(host, options) ?? host;
+  return library.getPublicSuffix(host, options) ?? undefined;
+}
+
+function domainOf(host: string): string {
+  return registrableDomain(host) ?? host;
 }
 
 function isUnderAny(url: string, domains: readonly string[]): boolean {

@@ -1,6 +1,8 @@
 import type { ComponentClass, ComponentPriorities } from '../crawler/component.ts';
 import type { AddressPolicyName } from '../downloader/handlers/address-policy.ts';
 import type { DownloadHandler } from '../downloader/handlers/handler.ts';
+import type { HttpCachePolicyClass } from '../downloader/http-cache/policy.ts';
+import type { HttpCacheStorageClass } from '../downloader/http-cache/storage.ts';
 import type { DownloaderMiddleware } from '../downloader/middleware.ts';
 import type { SlotSettings } from '../downloader/slot-registry.ts';
 import type { Extension } from '../extensions/extension.ts';
@@ -57,6 +59,8 @@ export const defaultSettings = {
   CONCURRENT_REQUESTS: 16,
   /** Transfers at once in each slot; 0 is no limit. */
   CONCURRENT_REQUESTS_PER_DOMAIN: 8,
+  /** Above 0, slots are one for each address instead of each host, with so many transfers at once. */
+  CONCURRENT_REQUESTS_PER_IP: 0,
   /** Log the cookies of each exchange at debug level. */
   COOKIES_DEBUG: false,
   /** Keep cookies. */
@@ -144,6 +148,28 @@ export const defaultSettings = {
   HTTPAUTH_PASS: '',
   /** User for HTTP Basic authentication. */
   HTTPAUTH_USER: '',
+  /** RFC policy: store even what has no sign of being worth it. */
+  HTTPCACHE_ALWAYS_STORE: false,
+  /** Folder of the cache; each spider has its own inside of it. */
+  HTTPCACHE_DIR: '.lycosa/httpcache',
+  /** Answer requests from stored responses. */
+  HTTPCACHE_ENABLED: false,
+  /** Age from which on a stored response counts as missing; 0 is never. */
+  HTTPCACHE_EXPIRATION_SECS: 0,
+  /** Compress what is stored. */
+  HTTPCACHE_GZIP: false,
+  /** Statuses that are not stored. */
+  HTTPCACHE_IGNORE_HTTP_CODES: [] as readonly number[],
+  /** Drop requests whose response is not stored: a crawl without the network. */
+  HTTPCACHE_IGNORE_MISSING: false,
+  /** RFC policy: directives of Cache-Control in responses to disregard. */
+  HTTPCACHE_IGNORE_RESPONSE_CACHE_CONTROLS: [] as readonly string[],
+  /** URL schemes that are not cached. */
+  HTTPCACHE_IGNORE_SCHEMES: ['file', 'data'] as readonly string[],
+  /** What is cached and for how long: `dummy` is everything for ever, `rfc` as a browser does; or a class. */
+  HTTPCACHE_POLICY: 'dummy' as 'dummy' | 'rfc' | HttpCachePolicyClass,
+  /** Where responses are kept; files if absent. */
+  HTTPCACHE_STORAGE: undefined as HttpCacheStorageClass | undefined,
   /** Statuses beside 2xx that callbacks see. */
   HTTPERROR_ALLOWED_CODES: [] as readonly number[],
   /** Callbacks see responses of every status. */
@@ -242,6 +268,10 @@ export const defaultSettings = {
   ] as readonly string[],
   /** Seconds after which a graceful stop becomes a fast one. */
   SHUTDOWN_TIMEOUT: 10,
+  /** Most sitemap indexes between a start page and a sitemap; 0 is no limit. */
+  SITEMAP_MAX_DEPTH: 5,
+  /** Most bytes of a sitemap, after decompression; 0 is no limit. */
+  SITEMAP_MAX_SIZE: 52_428_800,
   /** Who shares delays and concurrency of a site: all spiders of the `process`, or each `crawler` for itself. */
   SLOT_SCOPE: 'process' as 'process' | 'crawler',
   /** A spider file that cannot be imported is a warning, not an error. */

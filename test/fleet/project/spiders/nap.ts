@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 
 import { type Crawler, type Request, Spider, type SpiderArgs } from 'lycosa';
 
@@ -19,7 +19,9 @@ export class NapSpider extends Spider {
     if (this.#args['mode'] === 'crash') process.exit(7);
     const end = Date.now() + Number(this.#args['ms'] ?? 100);
     const { crawler } = this as unknown as { crawler: Crawler };
-    while (Date.now() < end && !crawler.engine?.isClosing) {
+    const mustWait = (): boolean =>
+      this.#args['gate'] ? !existsSync(`${this.#log}.go`) : Date.now() < end;
+    while (mustWait() && !crawler.engine?.isClosing) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     this.#write(crawler.engine?.isClosing ? 'stop' : 'end');
@@ -27,6 +29,7 @@ export class NapSpider extends Spider {
   }
 
   #write(what: string): void {
-    if (this.#log) appendFileSync(this.#log, `${what} ${this.#args['n'] ?? ''} ${process.pid} ${Date.now()}\n`);
+    if (this.#log)
+      appendFileSync(this.#log, `${what} ${this.#args['n'] ?? ''} ${process.pid} ${Date.now()}\n`);
   }
 }

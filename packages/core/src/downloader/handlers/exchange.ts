@@ -37,6 +37,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   connection: ConnectionFacts | undefined;
   /** Makes another, lenient attempt after an answer that breaks the rules of HTTP; once. */
   onParseError: (() => void) | undefined;
+  /** Sends the request once more where a kept connection was closed under it; once. */
+  onStale: (() => void) | undefined;
   #controller: Pick<Dispatcher.DispatchController, 'abort'> | undefined;
   #informational = 0;
   #sentAt = 0;
@@ -154,12 +156,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    const { onParseError } = this;
-    if (onParseError === undefined || this.#settled || !this.#maybeLenient(error))
-      return this.fail(error);
-    this.onParseError = undefined;
+    const again = this.#another(error);
+    if (again === undefined) return this.fail(error);
+    this.onStale = undefined;
     this.#controller = undefined;
-    onParseError();
+    again();
   }
 
   /** Ends the exchange without a whole response. */
@@ -174,14 +175,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(known);
   }
 
-  /** True for an answer that a browser might read, where asking again does no harm. */
-  #maybeLenient(error: Error): boolean {
+  /** Another attempt, where one makes sense. Nothing but a read is sent twice. */
+  #another(error: Error): (() => void) | undefined {
+    const { method } = this.#request;
+    if (this.#settled || this.#headers !== undefined || (method !== 'GET' && method !== 'HEAD'))
+      return undefined;
+    const { onStale, onParseError } = this;
+    if (onStale && this.#isStale(error)) return onStale;
+    if (!onParseError || !isBroken(error)) return undefined;
+    this.onParseError = undefined;
+    return onParseError;
+  }
+
+  /** True if a server has closed a kept connection just when it was used again (RFC 9112 §9.3.1). */
+  #isStale(error: Error): boolean {
     const { code = '' } = error as NodeJS.ErrnoException;
     return (
-      code.startsWith('HPE_') &&
-      !hopeless.has(code) &&
-      this.#headers === undefined &&
-      (this.#request.method === 'GET' || this.#request.method === 'HEAD')
+      this.connection !== undefined &&
+      this.connection.openedAt < this.#start &&
+      (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE')
     );
   }
 
@@ -277,11 +289,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Not HTTP at all, or over: a second look changes nothing. */
-const hopeless = new Set([
-  'HPE_INVALID_CONSTANT',
-  'HPE_INVALID_EOF_STATE',
-  'HPE_CLOSED_CONNECTION',
-  'HPE_HEADER_OVERFLOW',
-  'HPE_USER',
-]);
+/** The words of a parser that met no HTTP at all: a second look changes nothing. */
+const hopeless = /Expected HTTP|Invalid HTTP version|Data after/i;
+
+/** True for an answer that a browser might read all the same. */
+function isBroken(error: Error): boolean {
+  return (
+    (error.name === 'HTTPParserError' && !hopeless.test(error.message)) ||
+    // How undici sees the same header sent twice.
+    (error as NodeJS.ErrnoException).code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  );
+}

@@ -89,19 +89,8 @@ export class HttpHandler implements DownloadHandler {
         this.#lenientOrigins.add(used.origin);
         this.#sendLenient(used, exchange);
       };
-      try {
-        used.pool.dispatch(
-          {
-            path: used.isAbsolute ? used.origin + pathOf(request.url) : pathOf(request.url),
-            method: request.method as Dispatcher.HttpMethod,
-            headers: request.hasHeaders ? rawHeaders(request, used) : null,
-            body: request.body,
-          },
-          exchange,
-        );
-      } catch (cause) {
-        exchange.fail(cause as Error);
-      }
+      exchange.onStale = () => this.#send(used, exchange);
+      this.#send(used, exchange);
     });
   }
 
@@ -156,6 +145,24 @@ export class HttpHandler implements DownloadHandler {
 
   #isLenient({ origin }: OriginPool, { method }: Request): boolean {
     return (method === 'GET' || method === 'HEAD') && this.#lenientOrigins.has(origin);
+  }
+
+  #send(used: OriginPool, exchange: Exchange): void {
+    const { request } = exchange;
+    const path = pathOf(request.url);
+    try {
+      used.pool.dispatch(
+        {
+          path: used.isAbsolute ? used.origin + path : path,
+          method: request.method as Dispatcher.HttpMethod,
+          headers: request.hasHeaders ? rawHeaders(request, used) : null,
+          body: request.body,
+        },
+        exchange,
+      );
+    } catch (cause) {
+      exchange.fail(cause as Error);
+    }
   }
 
   /** Asks again, on a connection of its own, and takes what a browser would take. */
@@ -243,7 +250,10 @@ function breakOff({ connecting }: Target): void {
 /** The highest concurrency of any slot; null is no bound. */
 function mostConcurrent({ settings }: Crawler): number | null {
   const own = Object.values(settings.get('DOWNLOAD_SLOTS')).map((slot) => slot.concurrency ?? 0);
-  const common = settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity;
+  const common =
+    settings.get('CONCURRENT_REQUESTS_PER_IP') ||
+    settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') ||
+    Infinity;
   const most = Math.min(Math.max(common, ...own), settings.get('CONCURRENT_REQUESTS') || Infinity);
   return Number.isFinite(most) ? most : null;
 }

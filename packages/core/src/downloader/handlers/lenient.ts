@@ -80,6 +80,8 @@ export class LenientReader {
   }
 
   #readHead(): boolean {
+    // An empty line before an answer is passed over.
+    while (this.#buffer[0] === 13 || this.#buffer[0] === 10) this.#buffer = this.#buffer.subarray(1);
     const text = this.#buffer.subarray(0, this.#maxHead + 1).toString('latin1');
     const end = /\r?\n\r?\n/.exec(text);
     if (end === null) {

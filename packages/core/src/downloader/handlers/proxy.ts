@@ -146,5 +146,6 @@ function read(socket: Socket, measure: (bytes: Buffer) => number | undefined): P
     socket.on('data', onData);
     socket.on('error', onError);
     socket.on('close', onClose);
+    socket.resume();
   });
 }

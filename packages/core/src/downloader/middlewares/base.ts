@@ -4,6 +4,7 @@ import { CookiesMiddleware } from './cookies.ts';
 import { DefaultHeadersMiddleware } from './default-headers.ts';
 import { DownloadTimeoutMiddleware } from './download-timeout.ts';
 import { HttpAuthMiddleware } from './http-auth.ts';
+import { HttpCacheMiddleware } from './http-cache.ts';
 import { HttpCompressionMiddleware } from './http-compression.ts';
 import { HttpProxyMiddleware } from './http-proxy.ts';
 import { MetaRefreshMiddleware } from './meta-refresh.ts';
@@ -29,4 +30,5 @@ export const baseDownloaderMiddlewares: ComponentPriorities<DownloaderMiddleware
   [CookiesMiddleware, 700],
   [HttpProxyMiddleware, 750],
   [DownloaderStatsMiddleware, 850],
+  [HttpCacheMiddleware, 900],
 ];

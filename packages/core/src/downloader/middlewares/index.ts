@@ -2,6 +2,7 @@ export { CookiesMiddleware } from './cookies.ts';
 export { DefaultHeadersMiddleware } from './default-headers.ts';
 export { DownloadTimeoutMiddleware } from './download-timeout.ts';
 export { HttpAuthMiddleware } from './http-auth.ts';
+export { HttpCacheMiddleware } from './http-cache.ts';
 export { HttpCompressionMiddleware } from './http-compression.ts';
 export { HttpProxyMiddleware } from './http-proxy.ts';
 export { MetaRefreshMiddleware } from './meta-refresh.ts';

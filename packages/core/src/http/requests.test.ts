@@ -1,0 +1,192 @@
+/* oxlint-disable typescript/no-explicit-any -- the vectors have many shapes */
+import { existsSync, readFileSync } from 'node:fs';
+
+import { describe, expect, it, test } from 'vitest';
+
+import { UsageError } from '../errors.ts';
+import { requestFromCurl, requestToCurl } from './curl.ts';
+import { type FormOptions, FormRequest } from './form-request.ts';
+import { JsonRequest } from './json-request.ts';
+import { Request } from './request.ts';
+import { createResponse } from './response-types.ts';
+import { requestFromDict, requestToDict } from './serialize.ts';
+
+const page = (body: string, url = 'http://h.test/'): ReturnType<typeof createResponse> =>
+  createResponse(url, { headers: { 'content-type': 'text/html' }, body: Buffer.from(body) });
+const bodyOf = (request: Request): string => Buffer.from(request.body ?? []).toString();
+
+describe('JsonRequest', () => {
+  test('data is sent by POST with the headers of JSON', () => {
+    const request = new JsonRequest('http://h.test/', { data: { a: [1] } });
+    expect([request.method, bodyOf(request)]).toEqual(['POST', '{"a":[1]}']);
+    expect(request.headers.get('content-type')).toBe('application/json');
+    expect(request.headers.get('accept')).toContain('application/json');
+    expect(new JsonRequest('http://h.test/').method).toBe('GET');
+  });
+
+  test('dumps writes the data, and replace() takes other data', () => {
+    const request = new JsonRequest('http://h.test/', { data: 1, dumps: () => 'one' });
+    expect(bodyOf(request)).toBe('one');
+    expect(bodyOf(request.replace({ priority: 1 }))).toBe('one');
+    expect(bodyOf(request.replace({ data: { b: 2 } } as object))).toBe('{"b":2}');
+  });
+
+  test('data and body together are refused, and so is what JSON does not know', () => {
+    expect(() => new JsonRequest('http://h.test/', { data: 1, body: 'x' })).toThrow(/not both/);
+    expect(() => new JsonRequest('http://h.test/', { data: () => 1 })).toThrow(/JSON/);
+  });
+});
+
+describe('FormRequest', () => {
+  test('a GET has its fields in the query, others in the body', () => {
+    const formdata = { a: ['1', 'ü'], b: null };
+    expect(new FormRequest('http://h.test/?x=1#f', { method: 'get', formdata }).url).toBe(
+      'http://h.test/?a=1&a=%C3%BC',
+    );
+    const post = new FormRequest('http://h.test/', { formdata });
+    expect([post.method, bodyOf(post)]).toEqual(['POST', 'a=1&a=%C3%BC']);
+    expect(bodyOf(post.replace({ formdata: { c: '3' } } as object))).toBe('c=3');
+  });
+
+  test('a form is sent as a browser sends it', () => {
+    const response =
+      page(`<base href="/in/"><input name=far value=1 form=f><form id=f action=go method=post>
+      <input name=off value=1 disabled><input type=checkbox name=c checked><input type=radio name=r value=1>
+      <select name=s multiple><option selected>1<option selected value=two>2</select>
+      <textarea name=t>x y</textarea><button name=b value=1>go</button></form>`);
+    const request = FormRequest.fromResponse(response, { formdata: { t: 'z' } });
+    expect(request.url).toBe('http://h.test/in/go');
+    expect(bodyOf(request)).toBe('far=1&c=on&s=1&s=two&b=1&t=z');
+    const without = FormRequest.fromResponse(response, {
+      formdata: { t: null, s: null },
+      dontClick: true,
+    });
+    expect(bodyOf(without)).toBe('far=1&c=on');
+  });
+
+  test('a page without the form asked for is an error that says so', () => {
+    expect(() => FormRequest.fromResponse(page('<p>'))).toThrow(/no form/);
+    expect(() => FormRequest.fromResponse(page('<form>'), { formnumber: 3 })).toThrow(/number 3/);
+  });
+});
+
+describe('curl', () => {
+  test('options may be glued to their values and to each other', () => {
+    const request = requestFromCurl(
+      `curl -sSLXPUT h.test/a -H'X-A: 1' --compressed -d a=1 -d 'b=2' \\\n -A ua`,
+    );
+    expect([request.method, request.url, bodyOf(request)]).toEqual([
+      'PUT',
+      'http://h.test/a',
+      'a=1&b=2',
+    ]);
+    expect(request.headers.get('x-a')).toBe('1');
+    expect(request.headers.get('user-agent')).toBe('ua');
+  });
+
+  test('a request goes through curl and back, whatever is in it', () => {
+    const request = new Request('http://h.test/?a=1', {
+      method: 'PATCH',
+      headers: { 'x-quote': `it's "$HOME" \\n`, 'content-type': 'text/plain' },
+      body: `line 1\nit's $(2) \\`,
+      cookies: { a: '1', b: 'x y' },
+    });
+    const back = requestFromCurl(requestToCurl(request));
+    expect(requestToDict(back)).toEqual(requestToDict(request));
+  });
+
+  test('files, unknown options and open quotes are refused', () => {
+    expect(() => requestFromCurl('curl h.test -d @/etc/passwd')).toThrow(/file/);
+    expect(() => requestFromCurl('curl h.test --frobnicate')).toThrow(/frobnicate/);
+    expect(() => requestFromCurl(`curl 'h.test`)).toThrow(/quote/i);
+    expect(() => requestFromCurl('wget h.test')).toThrow(/begins with curl/);
+    expect(() => requestFromCurl('curl -X POST')).toThrow(/no URL/);
+  });
+});
+
+test('a request survives as plain data', () => {
+  const request = new Request('http://h.test/', { method: 'POST', body: 'x', meta: { depth: 1 } });
+  const dict = JSON.parse(JSON.stringify(requestToDict(request))) as ReturnType<
+    typeof requestToDict
+  >;
+  expect(requestToDict(requestFromDict(dict))).toEqual(dict);
+});
+
+interface Vector {
+  readonly id: string;
+  readonly test: string;
+  readonly args: any;
+  readonly returns?: any;
+  readonly raises?: string;
+}
+
+const bytes = (value: any): any =>
+  typeof value === 'object' && value !== null && '$ascii' in value
+    ? value.$ascii
+    : typeof value === 'object' && value !== null && '$bytes' in value
+      ? Buffer.from(value.$bytes, 'base64').toString()
+      : value;
+
+function vectors(name: string): Vector[] {
+  const file = new URL(`../../../../../shared/reference/vectors/${name}.json`, import.meta.url);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).cases : [];
+}
+
+/** What the test and the vector agree on, or `raises`. */
+function outcome(make: () => Request): unknown {
+  try {
+    const request = make();
+    const { url, method, cookies } = request;
+    return { url, method, cookies, body: bodyOf(request), headers: [...request.headers] };
+  } catch (error) {
+    return error instanceof UsageError ? 'raises' : error;
+  }
+}
+
+function expected(raises: unknown, request: any, headers: [string, string][]): unknown {
+  if (raises) return 'raises';
+  const { url, method, cookies, body } = request;
+  return {
+    url: new URL(url).href,
+    method,
+    cookies,
+    body: bytes(body) ?? '',
+    headers: expect.arrayContaining(headers.map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}
+
+const curl = vectors('curl');
+describe.skipIf(curl.length === 0)('vectors of curl', () => {
+  it.each(curl)('$id $test', ({ args, returns, raises }) => {
+    const headers = (returns?.headers ?? []).map(([name, value]: any) => [name, bytes(value)]);
+    expect(outcome(() => requestFromCurl(args.curl_command))).toEqual(
+      expected(raises, returns, headers),
+    );
+  });
+});
+
+// XPath is not part of our selectors.
+const forms = vectors('form_from_response').filter(({ args }) => args.formxpath === undefined);
+describe.skipIf(forms.length === 0)('vectors of forms', () => {
+  it.each(forms)('$id $test', ({ args, returns, raises }) => {
+    const { response: wrapped, formdata, clickdata, kwargs, dont_click: dontClick, ...rest } = args;
+    const { url, headers, body } = wrapped.$response;
+    const own = Object.entries<any>(headers ?? {}).map(([name, values]) => [
+      name,
+      [values].flat().map(bytes),
+    ]);
+    const response = createResponse(url, {
+      headers: { 'content-type': 'text/html; charset=utf-8', ...Object.fromEntries(own) },
+      body: body?.$bytes ? Buffer.from(body.$bytes, 'base64') : Buffer.from(bytes(body) ?? ''),
+    });
+    const options: FormOptions = { ...rest, formdata, clickdata, dontClick, ...kwargs };
+    const wanted = Object.entries<any>(returns?.$request.headers ?? {});
+    expect(outcome(() => FormRequest.fromResponse(response, options))).toEqual(
+      expected(
+        raises,
+        returns?.$request,
+        wanted.map(([name, [value]]) => [name, bytes(value)]),
+      ),
+    );
+  });
+});
