@@ -1,15 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 
-import {
-  Crawler,
-  createLogger,
-  Request,
-  Settings,
-  SlotRegistry,
-  Spider,
-  type SpiderOutput,
-} from 'lycosa';
+import { Crawler, createLogger, Request, Settings, SlotRegistry, Spider } from 'lycosa';
 
 /** What a run of malformed responses left. */
 export interface FuzzResult {
@@ -116,13 +108,16 @@ export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
     override *start(): Generator<Request> {
       for (let i = 0; i < count; i++) yield new Request(`${url}${i}`, { errback: this.onError });
     }
-    override parse(): SpiderOutput {
+    override parse(): void {
       pages++;
     }
-    onError({ error }: { error: Error }): SpiderOutput {
+    onError({ error }: { error: Error }): void {
       errors++;
       const { code = '' } = error as NodeJS.ErrnoException;
-      if (!/^ERR_(?:DOWNLOAD|DATA_LOSS|HTTP|CONN)/.test(code) && error.name !== 'IgnoreRequest')
+      if (
+        !/^ERR_(?:DOWNLOAD|CANNOT_RESOLVE|DATA_LOSS|HTTP|CONN)/.test(code) &&
+        error.name !== 'IgnoreRequest'
+      )
         strange.push(`${error.name}: ${error.message}`);
     }
   }

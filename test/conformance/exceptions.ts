@@ -1,5 +1,7 @@
 const digits =
   "Google's parser ends an agent name at the first digit, so that MJ12bot and every MJ share a group; ours reads the name whole, as Protego does. And /robots.txt itself is always allowed (RFC 9309 §2.2.2).";
+const noCache = 'What says no-cache must not stand in for a server that fails (RFC 9111 §4.2.4).';
+
 /**
  * Cases we disagree with on purpose: id, then why the vector is wrong for us. At most 2 % of a file, or one case of a
  * small one; none in the files that are about safety.
@@ -11,6 +13,10 @@ export const exceptions: Readonly<Record<string, string>> = {
     'Nothing is left of the media type once the base64 mark is off, as with `;base64`: the default is text/plain;charset=US-ASCII.',
   'encoding_w3lib-ca2e931d':
     'The Encoding Standard has no UTF-32: FF FE is the mark of UTF-16LE, for browsers too.',
+  'freshness-s-maxage-shared':
+    's-maxage is for caches that many share; this one belongs to a crawl (RFC 9111 §5.2.2.10).',
+  'httpcache_rfc2616-09845c32': noCache,
+  'httpcache_rfc2616-2a7d1bc2': noCache,
   'link_extractor-8cf8cdb9':
     'The test tells its response that it is GB 18030; the case has lost that, and the bytes do not say it.',
   'offsite-9d766635':

@@ -244,6 +244,16 @@ describe('odd framing', () => {
   });
 });
 
+interface Page {
+  readonly url?: string;
+  readonly text?: string;
+}
+
+/** A page that says another path than its own. */
+function isMixedUp({ url, text }: Page): boolean {
+  return url !== undefined && text !== new URL(url).pathname;
+}
+
 test('bytes sent early on an idle connection do not answer the next request', async () => {
   await using server = await startRaw((socket, request) => {
     const path = request.split(' ')[1]!;
@@ -258,9 +268,7 @@ test('bytes sent early on an idle connection do not answer the next request', as
     DOWNLOAD_DELAY: 0.05,
     RANDOMIZE_DOWNLOAD_DELAY: false,
   });
-  for (const item of items as { url?: string; text?: string }[]) {
-    if (item.url !== undefined) expect(item.text).toBe(new URL(item.url).pathname);
-  }
+  expect(items.filter((item) => isMixedUp(item as Page))).toEqual([]);
   expect(items).toHaveLength(10);
 });
 
@@ -276,9 +284,7 @@ test('a second answer to one request never reaches another request', async () =>
     pageSpider(urls, (response: Response) => ({ url: response.url, text: response.text })),
     { RETRY_TIMES: 5 },
   );
-  for (const item of items as { url?: string; text?: string }[]) {
-    if (item.url !== undefined) expect(item.text).toBe(new URL(item.url).pathname);
-  }
+  expect(items.filter((item) => isMixedUp(item as Page))).toEqual([]);
   expect(items).toHaveLength(30);
 });
 

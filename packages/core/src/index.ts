@@ -59,6 +59,7 @@ export { clearJob, type JobSummary, readJob } from './scheduler/job-summary.ts';
 export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './scheduler/dupe-filter.ts';
 export { Downloader } from './downloader/downloader.ts';
 export type { DownloaderMiddleware, MaybePromise } from './downloader/middleware.ts';
+export type { AddressPolicyName } from './downloader/handlers/address-policy.ts';
 export type { DownloadHandler } from './downloader/handlers/handler.ts';
 export {
   Slot,

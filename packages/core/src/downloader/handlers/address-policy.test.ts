@@ -53,20 +53,24 @@ function granted(policy: AddressPolicy, { host, answers }: Vector): string[] {
     try {
       return at(policy, name, ...answer);
     } catch (error) {
-      expect(error).toBeInstanceOf(DownloadCancelledError);
-      return [];
+      if (error instanceof DownloadCancelledError) return [];
+      throw error;
     }
   });
 }
 
 describe.skipIf(vectors.length === 0)('vectors (skipped where they are not there)', () => {
   test.each(['intent', 'public'])('%s: every host of ssrf_hosts.json', (ADDRESS_POLICY) => {
+    const wrong: string[] = [];
     for (const vector of vectors) {
       const addresses = granted(policyOf({ ADDRESS_POLICY }), vector);
       const never = /^never (.*)$/.exec(String(vector.blocked))?.[1];
-      if (never) expect(addresses, vector.host).not.toContain(never);
-      else expect(addresses.length > 0, vector.host).toBe(vector.blocked === false);
+      const isRight = never
+        ? !addresses.includes(never)
+        : addresses.length > 0 === (vector.blocked === false);
+      if (!isRight) wrong.push(vector.host);
     }
+    expect(wrong).toEqual([]);
   });
 });
 

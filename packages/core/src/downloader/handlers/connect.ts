@@ -144,6 +144,7 @@ export class Connector {
       if (error !== null) return callback(error, null);
       // Plain HTTP needs no tunnel: the request names the whole URL.
       if (options.protocol === 'http:' && !isSocks(proxy)) return callback(null, socket);
+      // oxlint-disable promise/no-callback-in-promise -- undici takes callbacks
       void this.#through(socket, options, target, proxy).then(
         () => {
           if (options.protocol === 'http:') callback(null, socket);
@@ -157,6 +158,7 @@ export class Connector {
           callback(thrown as Error, null);
         },
       );
+      // oxlint-enable promise/no-callback-in-promise
     });
   }
 

@@ -74,14 +74,15 @@ export class LenientReader {
         this.#sink.onData(this.#buffer);
         this.#buffer = empty;
         return false;
-      default:
+      case 'done':
         return false;
     }
   }
 
   #readHead(): boolean {
     // An empty line before an answer is passed over.
-    while (this.#buffer[0] === 13 || this.#buffer[0] === 10) this.#buffer = this.#buffer.subarray(1);
+    while (this.#buffer[0] === 13 || this.#buffer[0] === 10)
+      this.#buffer = this.#buffer.subarray(1);
     const text = this.#buffer.subarray(0, this.#maxHead + 1).toString('latin1');
     const end = /\r?\n\r?\n/.exec(text);
     if (end === null) {
