@@ -46,6 +46,8 @@ export class RedisConnectionError extends LycosaError {
 
 /** Milliseconds between two tries to connect, while a Redis that is just starting may come up. */
 const retryMs = 100;
+/** Milliseconds that a closed socket may linger; ioredis keeps the process as long. */
+const goodbyeMs = 100;
 /** Milliseconds that a goodbye may take. */
 const quitMs = 2000;
 /** These do not change by trying again. */
@@ -85,6 +87,7 @@ export async function connectRedis(options: RedisConnectOptions = {}): Promise<R
   const client = new Redis({
     ...where,
     lazyConnect: true,
+    disconnectTimeout: goodbyeMs,
     connectTimeout: timeoutMs,
     // Until the first success we try again ourselves; later losses heal by themselves.
     retryStrategy: (times) => (state.isOpen ? Math.min(times * 100, 2000) : null),
@@ -141,7 +144,11 @@ async function open(
 /** @internal The same connection, as the queue of the fleet asks for it. */
 export function clientOptions(options: RedisConnectOptions): ConnectionOptions {
   // BullMQ describes ioredis' options once more, in types of its own.
-  return { ...target(options), ...options.params } as unknown as ConnectionOptions;
+  return {
+    ...target(options),
+    disconnectTimeout: goodbyeMs,
+    ...options.params,
+  } as unknown as ConnectionOptions;
 }
 
 /** A Redis that evicts keys would lose requests without a word. */

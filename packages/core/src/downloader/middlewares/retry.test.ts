@@ -25,7 +25,9 @@ test('a 503 is tried again later and lower, then handed on', () => {
 });
 
 test('Retry-After is the floor of the wait, within RETRY_AFTER_MAX', () => {
-  const { crawler, lines } = fakeCrawler({ settings: { RETRY_AFTER_MAX: 100, BACKOFF_ENABLED: false } });
+  const { crawler, lines } = fakeCrawler({
+    settings: { RETRY_AFTER_MAX: 100, BACKOFF_ENABLED: false },
+  });
   const middleware = RetryMiddleware.fromCrawler(crawler);
   const wait = (value: string): number => {
     const response = new Response('http://h.test/', {
