@@ -60,7 +60,8 @@ try {
     const run = spawnSync(command, args.concat(url, out), { encoding: 'utf8', maxBuffer: 1 << 28 });
     if (run.status !== 0) throw new Error(`${name} failed:\n${String(run.stderr).slice(-3000)}`);
     writeFileSync(join(folder, `${name}.log`), run.stderr);
-    seen[name] = readFileSync(out, 'utf8').trim().split('\n');
+    // A fragment is no part of what is fetched: which of them comes first is the order of the crawl.
+    seen[name] = readFileSync(out, 'utf8').replace(/#.*/g, '').trim().split('\n');
     console.log(
       `${name}: ${seen[name].length} pages, ${new Set(seen[name]).size} distinct, ${((performance.now() - start) / 1000).toFixed(1)} s`,
     );
