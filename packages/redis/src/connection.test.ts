@@ -1,41 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { Settings } from 'lycosa';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 
+import { hasRedis, startRedis } from '../../../test/redis-server.ts';
 import { connectRedis, RedisConnectionError, redisOptions } from './connection.ts';
-
-const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
-
-interface TestRedis extends AsyncDisposable {
-  readonly url: string;
-  readonly process: ChildProcess;
-}
-
-/** A Redis of our own on a socket in a temporary folder. */
-async function startRedis(...options: string[]): Promise<TestRedis> {
-  const folder = await mkdtemp(join(tmpdir(), 'lycosa-redis-'));
-  const path = join(folder, 'redis.sock');
-  const args = ['--port', '0', '--unixsocket', path, '--save', '', '--dir', folder, ...options];
-  const server = spawn('redis-server', args, { stdio: 'ignore' });
-  return {
-    url: `unix://${path}`,
-    process: server,
-    async [Symbol.asyncDispose]() {
-      const isRunning = server.exitCode === null && server.signalCode === null;
-      const gone = isRunning ? once(server, 'exit') : undefined;
-      server.kill();
-      await gone;
-      await rm(folder, { recursive: true });
-    },
-  };
-}
 
 async function failure(promise: Promise<unknown>): Promise<RedisConnectionError> {
   const error = await promise.then(
