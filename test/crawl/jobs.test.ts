@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -156,3 +156,25 @@ test('a job that is run is not cleared, and is named by who runs it', async () =
     expect.stringContaining('is being run by'),
   ]);
 });
+
+test.each(['jsonlines', 'json', 'csv', 'xml'])(
+  'a finished job that is run again keeps its %s feed, -O or not',
+  async (format) => {
+    const feed = join(folder, 'pages');
+    writeFileSync(feed, 'older than the job');
+    const run = async (): Promise<string> => {
+      const { result } = await crawl(
+        ShopSpider,
+        settings({ FEEDS: { [feed]: { format, overwrite: true } } }),
+      );
+      expect(result).toMatchObject({ reason: 'finished', ok: true });
+      return readFileSync(feed, 'utf8');
+    };
+    const first = await run();
+    expect(first).toContain('/login');
+    expect(first).not.toContain('older');
+    expect(await run()).toBe(first);
+    // The spider goes on from its place, so page 5 is asked for once and is in the feed once.
+    expect(first.split('/5').length).toBe(2);
+  },
+);

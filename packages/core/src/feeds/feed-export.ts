@@ -9,7 +9,7 @@ import { expandFeedUri, feedBatchTime, feedTime } from './uri.ts';
 /** What the feeds use of a crawler. */
 export type FeedCrawler = Pick<
   Crawler,
-  'settings' | 'signals' | 'stats' | 'log' | 'spider' | 'engine' | 'root' | 'fail'
+  'settings' | 'signals' | 'stats' | 'log' | 'spider' | 'engine' | 'root' | 'fail' | 'job'
 >;
 
 /** Writes every scraped item to the feeds of `FEEDS` and of `-o` and `-O`. */
@@ -89,7 +89,7 @@ export class FeedExport {
   }
 
   #slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot {
-    const { settings, root } = this.#crawler;
+    const { settings, root, job } = this.#crawler;
     const { format, storeEmpty, postprocessing, exporterOptions } = options;
     const exporter = new options.exporterClass(exporterOptions);
     const tempdir = settings.get('FEED_TEMPDIR') as string | null | undefined;
@@ -97,6 +97,7 @@ export class FeedExport {
     const storage = createStorage(uri, options, {
       root,
       resume: Boolean(settings.get('JOBDIR')),
+      isLaterRun: Number(job?.get('runs') ?? 0) > 1,
       mayRewrite: exporter.mayRewrite === true || postprocessing.length > 0,
       ...(tempdir && { tempdir }),
     });

@@ -120,7 +120,8 @@ export class FeedSlot {
   async pause(): Promise<void> {
     await this.flush();
     clearTimeout(this.#timer);
-    await this.storage.abandon(this.itemCount === 0 && !this.#isContinued);
+    // An empty part stays too: it says that the next run has nothing of this job to add to.
+    await this.storage.abandon(false);
   }
 
   /** Gives up a feed that has been opened but not used. */

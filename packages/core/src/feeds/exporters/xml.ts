@@ -27,8 +27,9 @@ export class XmlExporter implements FeedExporter {
     return `<?xml version="1.0" encoding="${this.#isLatin1 ? 'iso-8859-1' : 'utf-8'}"?>\n<${this.#root}>${this.#lineEnd}`;
   }
 
+  /** What is kept ends with the last record, not with its line. */
   resume(): string {
-    return '';
+    return this.#lineEnd;
   }
 
   item(item: unknown): string {

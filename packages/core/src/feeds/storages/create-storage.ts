@@ -13,6 +13,8 @@ export interface StorageContext {
   readonly root: string;
   /** The crawl goes on with an earlier one. */
   readonly resume: boolean;
+  /** An earlier run of this job may have finished the feed. */
+  readonly isLaterRun: boolean;
   /** Folder for feeds that are kept until they are complete. */
   readonly tempdir?: string | undefined;
   /** The feed may need a pass over all of it at the end. */
@@ -38,7 +40,7 @@ export function createStorage(
 function storageOf(
   uri: string,
   options: FeedOptions,
-  { root, resume }: StorageContext,
+  { root, resume, isLaterRun }: StorageContext,
 ): FeedStorage {
   const { overwrite, format, postprocessing, exporterOptions, storages } = options;
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(uri)?.[1]?.toLowerCase();
@@ -55,6 +57,7 @@ function storageOf(
   return new FileFeedStorage(path, {
     append: !overwrite,
     resume,
+    isLaterRun,
     format,
     postprocessing,
     delimiter: exporterOptions.delimiter,

@@ -25,6 +25,8 @@ export interface FileFeedStorageOptions {
   readonly append?: boolean;
   /** Goes on with the part that an earlier run of this job left. */
   readonly resume?: boolean;
+  /** The file, where there is no part of it, was finished by an earlier run of this job and is added to. */
+  readonly isLaterRun?: boolean;
   readonly format: string;
   readonly delimiter?: string;
   readonly encoding?: FeedEncoding;
@@ -142,6 +144,7 @@ export class FileFeedStorage implements FeedStorage {
 
   async #open(hasOld: boolean): Promise<KeptRecords | undefined> {
     const { append = false, resume = false, format, postprocessing = [] } = this.#options;
+    const isAppendable = APPENDABLE.has(format);
     const leftover = await stat(this.part).catch(ifMissing);
     if (leftover && leftover.size > 0 && (append || resume)) {
       if (append && hasOld && !(await this.#continues(postprocessing))) {
@@ -152,8 +155,10 @@ export class FileFeedStorage implements FeedStorage {
       this.#hasLeftover = true;
       return this.#keep(false);
     }
-    if (append && hasOld) {
-      if (!APPENDABLE.has(format)) {
+    // With a part, even an empty one, the file is older than this job and is what -O replaces.
+    const isOurs = this.#options.isLaterRun === true && leftover === undefined;
+    if ((append || isOurs) && hasOld) {
+      if (!isAppendable && !isOurs) {
         throw new UsageError(
           `It exists, and nothing can be appended to a file of format ${format}. Replace it with -O (overwrite: true), or use jsonl.`,
         );
@@ -164,7 +169,8 @@ export class FileFeedStorage implements FeedStorage {
           createWriteStream(this.part),
         );
       else await copyFile(this.#path, this.part, constants.COPYFILE_FICLONE);
-      return this.#keep(true);
+      // The end of a JSON or XML file is cut off like that of a part, and written again at the end.
+      return this.#keep(isAppendable);
     }
     this.#handle = await open(this.part, 'w');
     return undefined;
