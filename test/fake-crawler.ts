@@ -1,4 +1,5 @@
 import type { Crawler } from '../packages/core/src/crawler/crawler.ts';
+import { CrawlerSlots, SlotRegistry } from '../packages/core/src/downloader/slot-registry.ts';
 import type { Request } from '../packages/core/src/http/request.ts';
 import type { Response } from '../packages/core/src/http/response.ts';
 import { createLogger, type RootLogger } from '../packages/core/src/log/logger.ts';
@@ -44,6 +45,7 @@ export function fakeCrawler(options: FakeCrawlerOptions = {}): FakeCrawler {
     log,
     spider: { name: 'fake', ...options.spider },
     engine: { download: options.download },
+    slots: new CrawlerSlots(new SlotRegistry(), { concurrency: 8, delay: 0, jitter: 0, slots: {} }),
     dropped: (_: Request, cause: string) => void dropped.push(cause),
   };
   // The rest of a crawler is never asked for by the units that take this one.

@@ -9,6 +9,8 @@ export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   readonly process: ChildProcess;
+  /** Kills it, as a crash would, and starts it anew: with the file that it has written, or with nothing. */
+  restart(withFile: boolean): Promise<void>;
 }
 
 /** A Redis of our own on a socket in a temporary folder. */
@@ -16,10 +18,19 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'lycosa-redis-'));
   const path = join(folder, 'redis.sock');
   const args = ['--port', '0', '--unixsocket', path, '--save', '', '--dir', folder, ...options];
-  const server = spawn('redis-server', args, { stdio: 'ignore' });
+  let server = spawn('redis-server', args, { stdio: 'ignore' });
   return {
     url: `unix://${path}`,
-    process: server,
+    get process() {
+      return server;
+    },
+    async restart(withFile) {
+      const gone = once(server, 'exit');
+      server.kill('SIGKILL');
+      await gone;
+      if (!withFile) await rm(join(folder, 'appendonlydir'), { recursive: true, force: true });
+      server = spawn('redis-server', args, { stdio: 'ignore' });
+    },
     async [Symbol.asyncDispose]() {
       const isRunning = server.exitCode === null && server.signalCode === null;
       const gone = isRunning ? once(server, 'exit') : undefined;

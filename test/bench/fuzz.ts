@@ -78,8 +78,16 @@ function mutate(next: () => number): Buffer {
   return bytes;
 }
 
-/** Crawls a server that answers `count` requests with malformed responses. */
-export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
+/**
+ * Crawls a server that answers `count` requests with malformed responses.
+ *
+ * @param onProgress - Called each time another tenth is done.
+ */
+export async function fuzz(
+  count: number,
+  seed: number,
+  onProgress: (done: number) => void = () => {},
+): Promise<FuzzResult> {
   const next = random(seed);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -101,6 +109,9 @@ export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
   let pages = 0;
   let errors = 0;
   let rejections = 0;
+  const progress = (): void => {
+    if ((pages + errors) % Math.ceil(count / 10) === 0) onProgress(pages + errors);
+  };
   const onRejection = (): void => void rejections++;
   process.on('unhandledRejection', onRejection);
   class Fuzz extends Spider {
@@ -110,9 +121,11 @@ export async function fuzz(count: number, seed: number): Promise<FuzzResult> {
     }
     override parse(): void {
       pages++;
+      progress();
     }
     onError({ error }: { error: Error }): void {
       errors++;
+      progress();
       const { code = '' } = error as NodeJS.ErrnoException;
       if (
         !/^ERR_(?:DOWNLOAD|CANNOT_RESOLVE|DATA_LOSS|HTTP|CONN)/.test(code) &&

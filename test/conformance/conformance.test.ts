@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
-import { hasVectors, runConformance } from './run.ts';
+import { runConformance, vectorFiles } from './run.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/reference/vectors', import.meta.url));
-const isPresent = hasVectors(folder);
+const isPresent = vectorFiles(folder).length > 0;
 
 test.skipIf(!isPresent)(
   `the vectors of peers and standards hold${isPresent ? '' : ' (skipped: there are none in ../shared)'}`,

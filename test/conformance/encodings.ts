@@ -6,12 +6,25 @@ import {
 } from '../../packages/core/src/http/encoding.ts';
 import { bytesOf, type Data, type Judge, responseOf, same } from './vectors.ts';
 
+const others: Readonly<Record<string, string>> = {
+  big5hkscs: 'big5',
+  cp932: 'shift_jis',
+  iso2022jp: 'iso-2022-jp',
+  'latin-1': 'windows-1252',
+};
+
 /** The standard's name of one of Python's. */
+export function encodingName(label: string): string {
+  return nameOf(label)!;
+}
+
 function nameOf(label: string | null): string | null {
   if (label === null) return null;
   const text = label.toLowerCase().replaceAll('_', '-');
   if (text.startsWith('gb18030')) return 'gb18030';
-  return encodingOf(text) ?? encodingOf(text.replace(/^cp(\d+)$/, 'windows-$1')) ?? text;
+  return (
+    encodingOf(text) ?? encodingOf(text.replace(/^cp(\d+)$/, 'windows-$1')) ?? others[text] ?? text
+  );
 }
 
 /** GBK is decoded as GB 18030. */

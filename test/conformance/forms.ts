@@ -1,4 +1,4 @@
-import { FormRequest, type Request, requestFromCurl } from 'lycosa';
+import { FormRequest, Request } from 'lycosa';
 
 import { bytesOf, camelCase, type Data, type Judge, responseOf, same, textOf } from './vectors.ts';
 
@@ -6,7 +6,7 @@ export const formJudges: Readonly<Record<string, Judge>> = {
   curl({ args, returns, raises }) {
     let request: Request;
     try {
-      request = requestFromCurl(args.curl_command);
+      request = Request.fromCurl(args.curl_command);
     } catch (error) {
       return raises !== undefined || { got: error };
     }
@@ -31,8 +31,7 @@ export const formJudges: Readonly<Record<string, Judge>> = {
   },
 
   form_from_response({ args, returns, raises }) {
-    const { response, formxpath, kwargs, ...rest } = args;
-    if (formxpath !== undefined) return 'not built';
+    const { response, kwargs, ...rest } = args;
     const options = Object.fromEntries(
       Object.entries({ ...rest, ...kwargs }).map(([name, value]) => [camelCase(name), value]),
     );

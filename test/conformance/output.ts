@@ -4,7 +4,6 @@ import { parseRetryAfter } from '../../packages/core/src/downloader/retry-after.
 import { nextDelay } from '../../packages/core/src/extensions/auto-throttle.ts';
 import { CsvRecords, parseCsvRecord } from '../../packages/core/src/feeds/exporters/csv-rows.ts';
 import { CsvExporter } from '../../packages/core/src/feeds/exporters/csv.ts';
-import { expandFeedUri } from '../../packages/core/src/feeds/uri.ts';
 import { redactText } from '../../packages/core/src/log/logger.ts';
 import { bytesOf, type Data, type Judge, same, type Verdict } from './vectors.ts';
 
@@ -58,20 +57,6 @@ export const outputJudges: Readonly<Record<string, Judge>> = {
     if (!Array.isArray(rows))
       return records.every((cells) => cells.length === header.length) || { got };
     return same(got, rows);
-  },
-
-  paths({ kind, value, template }) {
-    if (kind !== 'spider_name_in_feed_uri') return 'not built';
-    const expand = (name: string): string =>
-      expandFeedUri(template, (parameter) => (parameter === 'name' ? name : 'now'));
-    const got = expand(value);
-    const parts = got.split('/');
-    const isRight =
-      parts.length === String(template).split('/').length &&
-      parts.every((part) => part !== '..' && part !== '.' && Buffer.byteLength(part) <= 255) &&
-      !/\p{Cc}/u.test(got) &&
-      got !== expand(`${value}_`);
-    return isRight || { got };
   },
 
   prototype_pollution({ json }) {

@@ -15,9 +15,13 @@ export type Data = any;
 
 /**
  * What became of a case: true where ours agrees; false or what came instead where it does not; `'not built'` where there
- * is nothing of ours to ask; `'may differ'` where the file itself lets one differ.
+ * is nothing of ours to ask; why we differ on purpose, which is free where the file itself lets one differ.
  */
-export type Verdict = boolean | 'not built' | 'may differ' | { readonly got: unknown };
+export type Verdict =
+  | boolean
+  | 'not built'
+  | { readonly differs: string; readonly isFree?: boolean }
+  | { readonly got: unknown };
 
 /** Judges one case. */
 export type Judge = (one: Data) => Verdict | Promise<Verdict>;

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -216,4 +218,87 @@ test('Vary chooses by the headers it names', async () => {
   expect(await ask('de')).toMatchObject({ text: 'de', flags: [] });
   expect(await ask('de')).toMatchObject({ text: 'de', flags: ['cached'] });
   expect(await ask('fr')).toMatchObject({ text: 'fr', flags: [] });
+});
+
+test('a part of a page, and "not modified", are never taken for the page', async () => {
+  await using site = await startSite({
+    '/': ({ headers }): Reply => {
+      if (headers['if-none-match'] !== undefined) return { status: 304 };
+      if (headers.range !== undefined) return { status: 206, body: 'wh' };
+      return { headers: { etag: '"1"', 'cache-control': 'max-age=60' }, body: 'whole' };
+    },
+    // Nobody asked for a part.
+    '/part': { status: 206, headers: { 'cache-control': 'max-age=60' }, body: 'part' },
+  });
+  for (const [i, base] of [settings(), rfc()].entries()) {
+    const options = { ...base, HTTPCACHE_DIR: join(folder, String(i)), HTTPERROR_ALLOW_ALL: true };
+    const ask = async (headers = {}, path = '/'): Promise<unknown> =>
+      (await crawl(asking(site.url + path, headers), options)).items[0];
+    expect(await ask({ 'if-none-match': '"0"' })).toMatchObject({ status: 304, flags: [] });
+    expect(await ask({ range: 'bytes=0-1' })).toMatchObject({ status: 206, flags: [] });
+    expect(await ask()).toMatchObject({ status: 200, text: 'whole', flags: [] });
+    expect(await ask({ range: 'bytes=0-1' })).toMatchObject({ status: 206, flags: [] });
+    expect(await ask()).toMatchObject({ status: 200, text: 'whole', flags: ['cached'] });
+    expect(await ask({}, '/part')).toMatchObject({ status: 206, flags: [] });
+    expect(await ask({}, '/part')).toMatchObject({ status: 206, flags: [] });
+  }
+});
+
+test('a request with validators of its own is answered about its own page', async () => {
+  const modified = 'Wed, 21 Oct 2020 07:28:00 GMT';
+  let maxAge = 60;
+  await using site = await startSite({
+    '/': ({ headers }): Reply =>
+      headers['if-none-match'] === undefined
+        ? {
+            headers: {
+              etag: 'W/"1"',
+              'last-modified': modified,
+              'cache-control': `max-age=${maxAge}`,
+            },
+            body: 'page',
+          }
+        : { status: 304, headers: { etag: '"theirs"' } },
+  });
+  const options = rfc({ HTTPERROR_ALLOW_ALL: true });
+  const ask = async (headers: Record<string, string>): Promise<unknown> =>
+    (await crawl(asking(site.url, headers), options)).items[0];
+  await ask({});
+  // What is fresh answers by itself.
+  const cached = { flags: ['cached'] };
+  expect(await ask({ 'if-none-match': '"0", "1"' })).toMatchObject({ status: 304, ...cached });
+  expect(await ask({ 'if-none-match': '"0"' })).toMatchObject({ text: 'page', ...cached });
+  expect(await ask({ 'if-modified-since': modified })).toMatchObject({ status: 304, ...cached });
+  const before = 'Tue, 20 Oct 2020 07:28:00 GMT';
+  expect(await ask({ 'if-modified-since': before })).toMatchObject({ text: 'page', ...cached });
+  expect(site.hits('/')).toBe(1);
+  // What is stale does not: the 304 is about the page of the spider, not about the stored one.
+  maxAge = 0;
+  rmSync(folder, { recursive: true });
+  await ask({});
+  expect(await ask({ 'if-none-match': '"theirs"' })).toMatchObject({ status: 304, flags: [] });
+  expect(site.hits('/')).toBe(3);
+});
+
+test('a crawl that is killed while it writes leaves whole entries only', async () => {
+  const pages = 150;
+  const body = (page: string): string => page.repeat(30_000);
+  await using site = await startSite({ '*': ({ url }) => ({ body: body(url) }) });
+  const script = join(import.meta.dirname, 'http-cache-crawl.ts');
+  const args = ['--conditions=lycosa-source', script, site.url, folder, String(pages)];
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+  const ended = once(child, 'exit');
+  // Half-written ones among them.
+  while (filesIn(folder).length < 40 && child.exitCode === null)
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  child.kill('SIGKILL');
+  await ended;
+  const urls = Array.from({ length: pages }, (_, i) => `${site.url}/${i}`);
+  const { items, result } = await crawl(pageSpider(urls), settings());
+  expect(result.stats['httpcache/retrieve_error']).toBeUndefined();
+  expect(result.stats['httpcache/hit']).toBeGreaterThan(0);
+  expect(result.stats['httpcache/miss']).toBeGreaterThan(0);
+  expect(items).toHaveLength(pages);
+  for (const item of items as { url: string; text: string }[])
+    expect(item.text === body(new URL(item.url).pathname)).toBe(true);
 });

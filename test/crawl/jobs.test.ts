@@ -157,6 +157,31 @@ test('a job that is run is not cleared, and is named by who runs it', async () =
   ]);
 });
 
+test('what closed() and listeners of spider_closed put into the state is there in the next run', async () => {
+  const seen: unknown[] = [];
+  class TidySpider extends Spider {
+    static override readonly name = 'tidy';
+    override readonly startUrls = [site.url];
+    override parse(): void {
+      seen.push({ ...this.state });
+      this.crawler.signals.connect('spider_closed', () => void (this.state.heard = true));
+      this.state.parsed = true;
+    }
+    override async closed(reason: string): Promise<void> {
+      seen.push({ ...this.state });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      this.state.closed = reason;
+    }
+  }
+  for (let run = 0; run < 2; run++) {
+    const { result } = await crawl(TidySpider, { JOBDIR: folder });
+    expect(result).toMatchObject({ reason: 'finished', ok: true });
+  }
+  const all = { parsed: true, heard: true };
+  expect(seen).toEqual([{}, all, { ...all, closed: 'finished' }]);
+  expect((await readJob(folder)).stats).toMatchObject({ finish_reason: 'finished' });
+});
+
 test.each(['jsonlines', 'json', 'csv', 'xml'])(
   'a finished job that is run again keeps its %s feed, -O or not',
   async (format) => {

@@ -199,14 +199,19 @@ describe('SOCKS5', () => {
     expect(origin.requests.map(authOf)).toEqual([undefined]);
   });
 
-  test('a port where nobody listens is a failed download', async () => {
+  test('a port where nobody listens is a refused connection of the site', async () => {
     await using socks = await startSocks();
     const { items } = await crawl(
       metaSpider([['http://one.invalid:1/', { proxy: `socks5://127.0.0.1:${socks.port}` }]]),
       once,
     );
     expect(items).toEqual([
-      { error: 'DownloadFailedError', message: expect.stringContaining('connection refused') },
+      {
+        error: 'DownloadConnectionRefusedError',
+        message: expect.stringContaining(
+          'http://one.invalid:1 refused the connection (proxy socks5:',
+        ),
+      },
     ]);
   });
 });
@@ -267,13 +272,13 @@ describe.skipIf(!hasTinyproxy)('tinyproxy (skipped where it is not installed)', 
     expect(site.hits('/')).toBe(0);
   });
 
-  test('https goes through a tunnel, and a refused tunnel is a failed download', async () => {
+  test('https goes through a tunnel, and a refused tunnel is a failure of the proxy', async () => {
     const { items } = await crawl(
       metaSpider([['https://127.0.0.1:1/', { proxy: `http://127.0.0.1:${port}` }]]),
       once,
     );
     expect(items).toEqual([
-      { error: 'DownloadFailedError', message: expect.stringContaining('407') },
+      { error: 'DownloadProxyError', message: expect.stringContaining('407') },
     ]);
   });
 });

@@ -1,77 +1,26 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
-import { createServer, type ServerOptions } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
-import type { Request } from 'lycosa';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  Request,
+  type Response,
+  type SettingsInput,
+  Spider,
+  type SpiderOutput,
+  type TlsSettings,
+} from 'lycosa';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import { type RawServer, startRaw } from './raw-server.ts';
 import { crawl, pageSpider } from './scrape.ts';
+import { certificate, type Certified, hasOpenssl, startTls } from './tls-server.ts';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lycosa-tls-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A self-signed certificate for `name`. */
-function certificate(name: string): ServerOptions {
-  const key = join(folder, 'test.key');
-  const cert = join(folder, 'test.pem');
-  execFileSync(
-    'openssl',
-    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'].concat(
-      ['-keyout', key, '-out', cert],
-      ['-subj', '/CN=test'],
-      ['-addext', `subjectAltName=${name}`],
-      ['-days', '2'],
-    ),
-    { stdio: 'ignore' },
-  );
-  return { key: readFileSync(key), cert: readFileSync(cert) };
-}
-
-/** One that was valid for a day, long ago. */
-function expired(name: string): ServerOptions {
-  const { key } = certificate(name);
-  const at = (file: string): string => join(folder, file);
-  writeFileSync(at('index.txt'), '');
-  writeFileSync(
-    at('ca.conf'),
-    `[ca]\ndefault_ca=d\n[d]\ndatabase=${at('index.txt')}\nnew_certs_dir=${folder}\nrand_serial=yes\ndefault_md=sha256\npolicy=p\ncopy_extensions=copy\n[p]\ncommonName=supplied\n`,
-  );
-  const run = (args: readonly string[]): void =>
-    void execFileSync('openssl', args, { stdio: 'ignore' });
-  const request = ['-key', at('test.key'), '-subj', '/CN=test', '-out', at('test.csr')];
-  run(['req', '-new', ...request, '-addext', `subjectAltName=${name}`]);
-  const dates = ['-startdate', '20200101000000Z', '-enddate', '20200102000000Z'];
-  const files = ['-keyfile', at('test.key'), '-in', at('test.csr'), '-out', at('past.pem')];
-  run(['ca', '-batch', '-selfsign', '-notext', '-config', at('ca.conf'), ...files, ...dates]);
-  return { key, cert: readFileSync(at('past.pem')) };
-}
-
-function trust({ cert }: ServerOptions): void {
-  setDefaultCACertificates([...getCACertificates('bundled'), String(cert)]);
-}
-
-async function startTls(options: ServerOptions): Promise<AsyncDisposable & { url: string }> {
-  const server = createServer(options, (_, response) => response.end('ok'));
-  server.on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+function trust({ cert }: Certified): void {
+  setDefaultCACertificates([...getCACertificates('bundled'), cert]);
 }
 
 /** A proxy that knows CONNECT. */
@@ -93,11 +42,11 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
   afterEach(() => setDefaultCACertificates(getCACertificates('bundled')));
 
   test.each([
-    ['trusted by nobody', 'IP:127.0.0.1', '2', false, /self-signed/],
-    ['for another host', 'DNS:other.example', '2', true, /altnames|ALTNAME/],
-    ['expired', 'IP:127.0.0.1', 'past', true, /expired/],
-  ])('a certificate that is %s is refused', async (_, name, days, isTrusted, message) => {
-    const options = days === 'past' ? expired(name) : certificate(name);
+    ['trusted by nobody', 'IP:127.0.0.1', false, false, /self-signed/],
+    ['for another host', 'DNS:other.example', false, true, /altnames|ALTNAME/],
+    ['expired', 'IP:127.0.0.1', true, true, /expired/],
+  ])('a certificate that is %s is refused', async (_, name, isExpired, isTrusted, message) => {
+    const options = certificate(name, { isExpired });
     if (isTrusted) trust(options);
     await using server = await startTls(options);
     const { items } = await crawl(pageSpider([server.url]), once);
@@ -160,9 +109,8 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
   });
 
   test('an old version of TLS is refused', async () => {
-    const options = certificate('IP:127.0.0.1');
     await using server = await startTls({
-      ...options,
+      ...certificate('IP:127.0.0.1'),
       minVersion: 'TLSv1',
       maxVersion: 'TLSv1.1',
       ciphers: 'DEFAULT:@SECLEVEL=0',
@@ -193,5 +141,133 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
     server.close();
     expect(plain.items).toEqual(Array(2).fill({ protocol: 'HTTP/1.1', text: 'ok' }));
     expect(h2.items).toEqual(Array(2).fill({ protocol: 'HTTP/2', text: 'ok' }));
+  });
+
+  test('a response has the certificate, address and times of its connection', async () => {
+    await using server = await startTls(certificate('IP:127.0.0.1'));
+    const { items } = await crawl(
+      pageSpider([server.url, `${server.url}b`], ({ certificate: shown, timings, ipAddress }) => [
+        { subject: shown?.subject, ipAddress, timings },
+      ]),
+      { ...once, DOWNLOAD_VERIFY_CERTIFICATES: false, CONCURRENT_REQUESTS: 1 },
+    );
+    const about = { subject: 'CN=127.0.0.1', ipAddress: '127.0.0.1' };
+    expect(items).toMatchObject([about, about]);
+    const [first, second] = items as { timings: Record<string, number | undefined> }[];
+    for (const part of ['wait', 'connect', 'tls', 'firstByte', 'body'])
+      expect(first!.timings[part]).toBeGreaterThanOrEqual(0);
+    // An address needs no name, an open connection nothing of it.
+    expect(first!.timings['dns']).toBeUndefined();
+    expect(second!.timings).toMatchObject({ wait: expect.any(Number), body: expect.any(Number) });
+    expect(second!.timings['connect']).toBeUndefined();
+    expect(second!.timings['tls']).toBeUndefined();
+  });
+});
+
+describe.skipIf(!hasOpenssl)('TLS of a slot (skipped without openssl)', () => {
+  const slot = (tls: TlsSettings): SettingsInput => ({
+    ...once,
+    DOWNLOAD_SLOTS: { '127.0.0.1': { tls } },
+  });
+  const ca = hasOpenssl ? certificate('DNS:ca.example', { isCa: true }) : undefined!;
+  const site = hasOpenssl ? certificate('IP:127.0.0.1', { ca }) : undefined!;
+
+  test('verification is off where a slot says so, and only there', async () => {
+    await using server = await startTls(certificate('IP:127.0.0.1'));
+    const off = slot({ verify: false });
+    const { items, log } = await crawl(pageSpider([server.url]), off);
+    expect(items).toMatchObject([{ text: 'ok' }]);
+    expect(log.filter(({ msg }) => msg.includes('tls.verify'))).toHaveLength(1);
+    const other = { ...once, DOWNLOAD_SLOTS: { 'other.example': { tls: { verify: false } } } };
+    expect((await crawl(pageSpider([server.url]), other)).items).toMatchObject([
+      { error: 'DownloadFailedError' },
+    ]);
+  });
+
+  test('a certificate of an authority of its own holds, as text and as a file', async () => {
+    await using server = await startTls(site);
+    const folder = mkdtempSync(join(tmpdir(), 'lycosa-ca-'));
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, ca.cert);
+    for (const one of [ca.cert, file, [ca.cert, file]]) {
+      const { items } = await crawl(pageSpider([server.url]), slot({ ca: one }));
+      expect(items).toMatchObject([{ text: 'ok' }]);
+    }
+    rmSync(folder, { recursive: true });
+    const missing = await crawl(pageSpider([server.url]), slot({ ca: file }));
+    expect(missing.items).toMatchObject([
+      { error: 'SettingsError', message: expect.stringContaining(file) },
+    ]);
+  });
+
+  test('a server that asks for a certificate gets the one of its slot, by a tunnel too', async () => {
+    await using server = await startTls({ ...site, ca: ca.cert, requestCert: true });
+    await using tunnel = await startTunnel();
+    const mine = certificate('DNS:me.example', { ca });
+    const own = slot({ ca: ca.cert, cert: mine.cert, key: mine.key });
+    expect((await crawl(pageSpider([server.url]), own)).items).toMatchObject([{ text: 'ok' }]);
+    class ByTunnel {
+      processRequest(request: Request): undefined {
+        request.meta.proxy = tunnel.url;
+      }
+    }
+    const tunnelled = { ...own, DOWNLOADER_MIDDLEWARES: [[ByTunnel, 100] as const] };
+    expect((await crawl(pageSpider([server.url]), tunnelled)).items).toMatchObject([
+      { text: 'ok' },
+    ]);
+    expect(server.clients).toEqual(['me.example', 'me.example']);
+  });
+
+  test('the slot of meta.downloadSlot decides, and its connections are its own', async () => {
+    await using server = await startTls({
+      ...site,
+      ca: ca.cert,
+      requestCert: true,
+      rejectUnauthorized: false,
+    });
+    const mine = certificate('DNS:me.example', { ca });
+    class Both extends Spider {
+      static override readonly name = 'both';
+      override start(): SpiderOutput {
+        return ['mine', 'plain'].map(
+          (downloadSlot) => new Request(server.url, { meta: { downloadSlot }, dontFilter: true }),
+        );
+      }
+      override parse(response: Response): SpiderOutput {
+        return { text: response.text };
+      }
+    }
+    const { items } = await crawl(Both, {
+      ...once,
+      DOWNLOAD_SLOTS: {
+        mine: { tls: { ca: ca.cert, cert: mine.cert, key: mine.key } },
+        plain: { tls: { ca: ca.cert } },
+      },
+    });
+    expect(items).toEqual([{ text: 'ok' }, { text: 'ok' }]);
+    expect(server.clients).toEqual(['me.example']);
+  });
+
+  test('an old version is spoken where a slot allows it', async () => {
+    const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
+    await using server = await startTls({ ...site, ...old, maxVersion: 'TLSv1.1' });
+    const { items } = await crawl(pageSpider([server.url]), slot({ ca: ca.cert, ...old }));
+    expect(items).toMatchObject([{ text: 'ok' }]);
+    await using modern = await startTls({ ...site, maxVersion: 'TLSv1.2' });
+    const strict = slot({ ca: ca.cert, minVersion: 'TLSv1.3' });
+    expect((await crawl(pageSpider([modern.url]), strict)).items).toMatchObject([
+      { error: 'DownloadFailedError' },
+    ]);
+  });
+
+  test('the name that a slot asks for is the name that the certificate must have', async () => {
+    await using server = await startTls(certificate('DNS:inner.example', { ca }));
+    const named = slot({ ca: ca.cert, servername: 'inner.example' });
+    expect((await crawl(pageSpider([server.url]), named)).items).toMatchObject([{ text: 'ok' }]);
+    expect(server.servernames).toEqual(['inner.example']);
+    const other = slot({ ca: ca.cert, servername: 'other.example' });
+    expect((await crawl(pageSpider([server.url]), other)).items).toMatchObject([
+      { error: 'DownloadFailedError' },
+    ]);
   });
 });

@@ -1,19 +1,22 @@
 /**
- * A fleet under kills: `pnpm fleet-test --spiders 3000 --agents 10 --count 5 --kill-every 5`. Of the spiders 2 % cannot
- * be built and 1 % end their process. What holds is read from Redis and from what the spiders wrote, never from what the
- * agents count. Exit code 1 where something does not hold.
+ * A fleet under kills: `pnpm fleet-test --spiders 3000 --agents 10 --kill-every 5`. Of the spiders 2 % cannot be built and
+ * 1 % end their process. What holds is read from the log of the site that they visit, from their feeds and from Redis,
+ * never from what the agents count. Exit code 1 where something does not hold.
+ *
+ * `--stall 10` has Redis stand still for so long in the middle; `--restart aof` and `--restart empty` have it killed and
+ * started anew, with its file or with nothing. `--limit 20` holds for all agents together. `--heavy` has times with a long
+ * tail, known from earlier runs, and compares the whole with what is possible.
  */
-import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { connectRedis, Fleet } from '@lycosa/redis';
 
 import { startRedis } from '../redis-server.ts';
+import { Agents } from './agents.mjs';
+import { ordersOf, randomOf, SetsWatch, sleep, startSite } from './observer.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -23,173 +26,181 @@ const { values } = parseArgs({
     'kill-every': { type: 'string', default: '5' },
     kills: { type: 'string', default: 'Infinity' },
     limit: { type: 'string', default: '0' },
-    lease: { type: 'string', default: '5' },
-    timeout: { type: 'string', default: '600' },
+    lease: { type: 'string', default: '10' },
+    timeout: { type: 'string', default: '900' },
+    stall: { type: 'string', default: '0' },
+    restart: { type: 'string' },
+    heavy: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
   },
 });
 const spiders = Number(values.spiders);
-const agents = Number(values.agents);
+const machines = Number(values.agents);
 const count = Number(values.count);
-let state = Number(values.seed);
-const random = () => {
-  state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-  return state / 2 ** 31;
-};
+const limit = Number(values.limit);
+const random = randomOf(Number(values.seed));
+const timeOf = values.heavy
+  ? (next) => Math.round(Math.min(30_000, 250 / (1 - next()) ** 0.8))
+  : (next) => Math.round(50 + 1950 * next() ** 2);
 
-const bin = fileURLToPath(new URL('../../packages/cli/src/bin.ts', import.meta.url));
-const project = fileURLToPath(new URL('project', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'lycosa-fleet-'));
-const log = join(folder, 'log');
-const server = await startRedis();
-const redis = await connectRedis({ url: server.url });
-const fleet = await Fleet.open({
-  redis: { url: server.url },
-  sets: {},
-  attempts: 2,
-  backoffMs: 500,
-});
-
-const orders = Array.from({ length: spiders }, (_, n) => {
-  const ms = String(Math.round(50 + 1950 * random() ** 2));
-  const mode = n % 50 === 7 ? 'broken' : n % 100 === 13 ? 'crash' : 'good';
-  return { spider: 'nap', args: { n: String(n), ms, mode } };
-});
+const site = await startSite();
+const server = await startRedis(...(values.restart === 'aof' ? ['--appendonly', 'yes'] : []));
+const { url } = server;
+const redis = await connectRedis({ url, params: { maxRetriesPerRequest: null } });
+const fleet = await Fleet.open({ redis: { url }, sets: {}, attempts: 2, backoffMs: 500 });
+const orders = ordersOf(spiders, random, site.url, timeOf);
 const members = await fleet.add(orders);
-const good = new Set(members.filter((_, n) => orders[n].args.mode === 'good'));
+if (values.heavy) {
+  // As if all had run before: ordered again, their times are known.
+  for (const [i, name] of members.entries()) {
+    await fleet.learn(name, orders[i].args.ms / 1000);
+    await fleet.stop(name);
+  }
+  await fleet.requeue();
+}
+const good = new Set(orders.filter(({ args }) => args.mode === 'good').map(({ args }) => args.n));
 console.log(
-  `${spiders} spiders, ${agents} agents × ${count}, a kill each ${values['kill-every']} s, seed ${values.seed}`,
+  `${spiders} spiders, ${machines} agents × ${count}, a kill each ${values['kill-every']} s, seed ${values.seed}`,
 );
 
-/** Agents that live, by their number. A killed one comes back after a second, as a machine would. */
-const living = new Map();
-let isOver = false;
-function startAgent(number) {
-  const args = [
-    '--conditions=lycosa-source',
-    bin,
-    'fleet',
-    'run',
-    '--until-empty',
-    '--count',
-    values.count,
-  ];
-  const own = [
-    `REDIS_URL=${server.url}`,
+const agents = new Agents(
+  ['--until-empty', '--nolog', '--count', values.count],
+  [
+    `REDIS_URL=${url}`,
     `FLEET_LEASE=${values.lease}`,
     'FLEET_STALLED_INTERVAL=1',
-    `FLEET_MACHINE=m${number}`,
-    `FLEET_SPIDER_COUNT=${values.limit}`,
-  ];
-  const child = spawn(
-    process.execPath,
-    [...args, '--nolog', ...own.flatMap((one) => ['-s', one])],
-    {
-      cwd: project,
-      env: { ...process.env, NAP_LOG: log },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
-  living.set(number, child);
-  child.once('exit', (code) => {
-    living.delete(number);
-    if (!isOver && code !== 0) setTimeout(() => !isOver && startAgent(number), 1000);
-  });
+    `FLEET_SPIDER_COUNT=${limit}`,
+    `FLEET_DIR=${join(folder, 'state')}`,
+    'FLEET_MIN_FREE_MB=0',
+    'FLEET_MAX_LAG=0',
+    'ROBOTSTXT_OBEY=false',
+    'ADDRESS_POLICY=any',
+    'DOWNLOAD_DELAY=0',
+    'CONCURRENT_REQUESTS_PER_DOMAIN=100',
+    'RETRY_ENABLED=false',
+  ],
+  { VISIT_FEED: join(folder, 'feeds', '%(job)s.jsonl') },
+);
+for (let i = 0; i < machines; i++) agents.start(i);
+const watch = new SetsWatch(redis, spiders);
+const start = performance.now();
+const mayKill = Number(values['kill-every']) > 0;
+const killer = setInterval(
+  () => mayKill && agents.kills < Number(values.kills) && agents.kill(random),
+  Number(values['kill-every']) * 1000 || 1e6,
+);
+let cpu = 0;
+let isDisturbed = false;
+while (agents.living.size > 0 && performance.now() - start < Number(values.timeout) * 1000) {
+  await watch.sample();
+  cpu = Math.max(cpu, agents.cpuSeconds());
+  const { pending, running, finished, failed } = watch.now;
+  if (pending + running === 0) clearInterval(killer);
+  if (!isDisturbed && finished + failed > spiders / 3) {
+    isDisturbed = true;
+    await disturb();
+  }
+  await sleep(100);
 }
-for (let i = 0; i < agents; i++) startAgent(i);
+clearInterval(killer);
+const seconds = (performance.now() - start) / 1000;
+await watch.sample();
+agents.end();
 
-const look = `
-local bad = 0
-for i = 1, 4 do for j = i + 1, 4 do bad = bad + #redis.call('SINTER', KEYS[i], KEYS[j]) end end
-local all = #redis.call('SUNION', unpack(KEYS))
-return {redis.call('SCARD', 'pending'), redis.call('SCARD', 'running'), redis.call('SCARD', 'finished'), redis.call('SCARD', 'failed'), bad, all}`;
-let samples = 0;
-let overlaps = 0;
-let missing = 0;
-let mostRunning = 0;
-let mostOne = 0;
-let now = [];
-async function sample() {
-  now = await redis.call('EVAL', look, 4, 'pending', 'running', 'finished', 'failed');
-  samples++;
-  overlaps += now[4];
-  missing += spiders - now[5];
-  mostRunning = Math.max(mostRunning, now[1]);
-  const owners = await redis.call('HVALS', 'fleet:owner');
-  const each = Map.groupBy(owners, (owner) => owner.split('|')[0]);
-  for (const of of each.values()) mostOne = Math.max(mostOne, of.length);
-}
-
-let kills = 0;
-function kill() {
-  const number = [...living.keys()][Math.floor(random() * living.size)];
-  const agent = living.get(number);
-  if (!agent || kills >= Number(values.kills)) return;
-  // One time in two a host of it, and not the agent.
-  const hosts = readdirSync('/proc').filter(
-    (pid) => /^\d+$/.test(pid) && parentOf(pid) === agent.pid,
-  );
-  const pid = random() < 0.5 && hosts.length > 0 ? Number(hosts[0]) : agent.pid;
-  kills++;
-  process.kill(pid, 'SIGKILL');
-}
-function parentOf(pid) {
-  try {
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1]);
-  } catch {
-    return 0;
+/** What Redis is put through in the middle. */
+async function disturb() {
+  if (Number(values.stall) > 0) {
+    console.log(`Redis stands still for ${values.stall} s`);
+    server.process.kill('SIGSTOP');
+    await sleep(Number(values.stall) * 1000);
+    server.process.kill('SIGCONT');
+  }
+  if (values.restart) {
+    console.log(`Redis is killed at ${watch.line}`);
+    await server.restart(values.restart === 'aof');
+    const back = performance.now();
+    let lost = true;
+    while (lost && performance.now() - back < 30_000) {
+      await sleep(100);
+      const sizes = ['pending', 'running', 'finished', 'failed'].map((key) =>
+        redis.call('SCARD', key),
+      );
+      lost = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) < spiders;
+    }
+    console.log(`all names are there ${((performance.now() - back) / 1000).toFixed(1)} s later`);
   }
 }
 
-const start = performance.now();
-const killer = setInterval(kill, Number(values['kill-every']) * 1000);
-const limitMs = Number(values.timeout) * 1000;
-while (living.size > 0 && performance.now() - start < limitMs) {
-  await sample();
-  if (now[0] + now[1] === 0) clearInterval(killer);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-}
-clearInterval(killer);
-isOver = true;
-const seconds = (performance.now() - start) / 1000;
-await sample();
-for (const agent of living.values()) agent.kill('SIGKILL');
-
 const commits = new Map();
-for (const { name, to } of await fleet.sets.events()) {
-  if (to === 'finished') commits.set(name, (commits.get(name) ?? 0) + 1);
+for (const { name, to, owner } of await fleet.sets.events()) {
+  if (to === 'finished' && owner !== 'restore') commits.set(name, (commits.get(name) ?? 0) + 1);
 }
+const nameOf = new Map(orders.map(({ args }, i) => [args.n, members[i]]));
 const failed = new Set(await fleet.sets.names('failed'));
+const finished = new Set(await fleet.sets.names('finished'));
 const records = await fleet.sets.results([...failed]);
-const rows = (await readFile(log, 'utf8'))
-  .trim()
-  .split('\n')
-  .map((row) => row.split(' '));
-const ends = new Set(rows.filter(([what]) => what === 'end').map(([, n]) => n)).size;
-const starts = rows.filter(([what]) => what === 'begin').length;
+const feeds = new Map();
+for (const file of await readdir(join(folder, 'feeds')).catch(() => [])) {
+  if (!file.endsWith('.jsonl')) continue;
+  const lines = (await readFile(join(folder, 'feeds', file), 'utf8')).trim().split('\n');
+  for (const line of lines) feeds.set(JSON.parse(line).n, (feeds.get(JSON.parse(line).n) ?? 0) + 1);
+}
+const whole = site.whole();
+const again = site.visits.length - new Set(site.visits.map(({ n }) => n)).size;
+const isKept = values.restart === undefined;
 
 const checks = {
-  'each good spider committed exactly once': [...good].every((name) => commits.get(name) === 1),
-  'each good spider really ran to its end': ends === good.size,
-  'no bad spider finished': [...commits.keys()].every((name) => good.has(name)),
+  'each good spider committed exactly once': [...good].every((n) =>
+    isKept ? commits.get(nameOf.get(n)) === 1 : finished.has(nameOf.get(n)),
+  ),
+  'each good spider was really at the site, to the end': [...good].every((n) => whole.has(n)),
+  'each good spider has one feed, with its item once': [...good].every((n) => feeds.get(n) === 1),
+  'no bad spider finished':
+    [...finished].every((name) => !failed.has(name)) && finished.size === good.size,
   'the bad ones are in failed, each with its error':
-    failed.size === spiders - good.size &&
-    [...failed].every((name) => !good.has(name) && records.get(name)?.error),
-  'pending and running are empty': now[0] === 0 && now[1] === 0,
-  'no name in two sets, at any sample': overlaps === 0,
-  'no name in no set, at any sample': missing === 0,
-  'no agent over its limit': mostOne <= count,
-  'the fleet never over its limit': values.limit === '0' || mostRunning <= Number(values.limit),
+    failed.size === spiders - good.size && [...failed].every((name) => records.get(name)?.error),
+  'pending and running are empty': watch.now.pending === 0 && watch.now.running === 0,
+  'no name in two sets, at any sample': watch.twice === 0,
+  'no name in no set, at any sample': watch.missing === 0 || values.restart === 'empty',
+  'no agent over its limit': watch.mostOfOne <= count,
+  'the fleet never over its limit, in Redis and at the site':
+    limit === 0 || (watch.mostRunning <= limit && site.most <= limit),
   'the queue is empty': (await fleet.live()) === 0,
 };
 console.log(
-  `${seconds.toFixed(1)} s, ${kills} kills, ${samples} samples; pending ${now[0]} running ${now[1]} finished ${now[2]} failed ${now[3]}; ` +
-    `${starts} starts, ${ends} ends; most running ${mostRunning}, in one agent ${mostOne}`,
+  `${seconds.toFixed(1)} s, ${agents.kills} kills, ${watch.samples} samples; ${watch.line}; ` +
+    `${site.visits.length} visits, ${again} again, ${site.overlaps()} at the same time; ` +
+    `most at the site ${site.most}, in running ${watch.mostRunning}, in one agent ${watch.mostOfOne}`,
 );
+if (values.heavy) {
+  const ends = site.visits.map(({ end }) => end);
+  const took = (Math.max(...ends) - Math.min(...site.visits.map(({ begin }) => begin))) / 1000;
+  const times = orders
+    .filter(({ args }) => args.mode !== 'broken')
+    .map(({ args }) => args.ms / 1000);
+  const bound = longestFirst(times, machines * count);
+  const sum = times.reduce((all, one) => all + one, 0);
+  console.log(
+    `from the first visit to the last ${took.toFixed(1)} s; longest first takes ${bound.toFixed(1)} s (${((took / bound - 1) * 100).toFixed(1)} % more); ` +
+      `no order takes less than ${Math.max(sum / machines / count, ...times).toFixed(1)} s; ` +
+      `CPU of agents and hosts ${((cpu * 1000) / spiders).toFixed(1)} ms a spider`,
+  );
+}
+/** Seconds that a list takes on so many places, the longest always first. */
+function longestFirst(times, places) {
+  const free = Array.from({ length: places }, () => 0);
+  for (const time of times.toSorted((a, b) => b - a)) {
+    const at = free.indexOf(Math.min(...free));
+    free[at] += time;
+  }
+  return Math.max(...free);
+}
 for (const [what, holds] of Object.entries(checks))
   console.log(`${holds ? 'holds' : 'BROKEN'}: ${what}`);
 await fleet.close();
 await redis.close();
 await server[Symbol.asyncDispose]();
-await rm(folder, { recursive: true });
+await site.close();
+await rm(folder, { recursive: true, maxRetries: 3 });
 process.exit(Object.values(checks).every(Boolean) ? 0 : 1);

@@ -7,19 +7,30 @@ export interface Simulated {
   readonly refused: readonly number[];
 }
 
+/** A site that allows so many requests in any window and refuses the others. */
+export interface SimulatedSite {
+  /** Requests that a window allows, at so many seconds since the start. */
+  readonly rate: number | ((second: number) => number);
+  /** 1 by default. */
+  readonly windowSeconds?: number;
+  /** Seconds, in the header of that name. */
+  readonly retryAfter?: number | undefined;
+  /** What AutoThrottle has learnt, in seconds. */
+  readonly learnt?: number;
+}
+
 /**
- * Crawls a site that allows `rate` requests in any second and refuses the others, for so many seconds under the
- * fake clock, with eight transfers at once. A refusal is answered as the Backoff extension does.
+ * Crawls a site for so many seconds under the fake clock, with eight transfers at once. A refusal is answered as the
+ * Backoff extension does.
  */
 export async function simulate(
-  rate: number,
+  { rate, windowSeconds = 1, retryAfter, learnt }: SimulatedSite,
   seconds: number,
-  retryAfter?: number,
-  learnt?: number,
 ): Promise<Simulated> {
   const slot = new Slot('site.test');
   slot.addWish({ concurrency: 8, delay: 0, jitter: 0.5, adaptive: learnt !== undefined });
   if (learnt !== undefined) slot.delay = learnt;
+  const rateAt = typeof rate === 'number' ? () => rate : rate;
   const good = Array.from({ length: seconds }, () => 0);
   const refused = [...good];
   let allowed: number[] = [];
@@ -31,15 +42,21 @@ export async function simulate(
       if (turn && !(await turn)) return;
       const sent = performance.now();
       if (sent >= end) return slot.leave();
-      allowed = allowed.filter((time) => time > sent - 1000);
-      const isAllowed = allowed.length < rate;
+      allowed = allowed.filter((time) => time > sent - windowSeconds * 1000);
+      const isAllowed = allowed.length < rateAt((sent - start) / 1000);
       if (isAllowed) allowed.push(sent);
       await new Promise((resolve) => setTimeout(resolve, 50));
       (isAllowed ? good : refused)[Math.floor((sent - start) / 1000)]!++;
       if (isAllowed) slot.relieved(sent);
       else if (
         slot.congested(
-          { dispatchedAt: sent, factor: retryAfter ? 1.25 : 2, start: 1, max: 60 },
+          {
+            dispatchedAt: sent,
+            factor: retryAfter ? 1.25 : 2,
+            pause: retryAfter ?? 0,
+            start: 1,
+            max: 60,
+          },
           '429',
         ) &&
         retryAfter

@@ -98,24 +98,58 @@ test.each([0, 0.5])('with a jitter of %d the mean gap of 10,000 is the delay', a
 
 test.each([
   [1, undefined],
+  [1, 5],
+  [2, undefined],
   [3, undefined],
   [3, 1],
   [10, undefined],
   [10, 1],
+  [10, 5],
+  [10, 30],
   [100, undefined],
 ])(
   'a site that allows %d requests a second is asked for most of them after a minute (Retry-After: %s)',
   async (rate, retryAfter) => {
-    const { good, refused } = await simulate(rate, 300, retryAfter);
+    const { good, refused } = await simulate({ rate, retryAfter }, 300);
     const allowed = sum(good, 60);
     expect(allowed / 240 / rate).toBeGreaterThan(0.8);
     expect(allowed / 240 / rate).toBeLessThanOrEqual(1.01);
     expect(sum(refused, 60) / allowed).toBeLessThan(0.02);
+    // Eight are under way when it refuses first; from then on it is hardly ever met again.
+    expect(sum(refused, 0, 60)).toBeLessThanOrEqual(8 + 4);
   },
 );
 
+test.each([undefined, 5])(
+  'a site that recovers is soon asked for more (Retry-After: %s)',
+  async (retryAfter) => {
+    const rate = (second: number): number => (second < 60 ? 8 : 40);
+    const { good, refused } = await simulate({ rate, retryAfter }, 420);
+    expect(sum(good, 360) / 60).toBeGreaterThan(20);
+    expect(sum(refused, 60) / sum(good, 60)).toBeLessThan(0.02);
+  },
+);
+
+test.each([undefined, 1, 5])(
+  'a site that recovers slowly is hardly met (Retry-After: %s)',
+  async (retryAfter) => {
+    // From 20 down to 2, then back in five minutes.
+    const rate = (second: number): number =>
+      second < 60 ? 20 : Math.min(20, 2 + ((second - 60) / 300) * 18);
+    const { good, refused } = await simulate({ rate, retryAfter }, 420);
+    expect(sum(refused, 60) / sum(good, 60)).toBeLessThan(0.02);
+    expect(sum(good, 390) / 30).toBeGreaterThan(7);
+  },
+);
+
+test('a site that counts by the minute is not met over and over', async () => {
+  const { good, refused } = await simulate({ rate: 300, windowSeconds: 60, retryAfter: 10 }, 600);
+  expect(sum(refused, 60) / sum(good, 60)).toBeLessThan(0.02);
+  expect(sum(good, 60) / 540 / 5).toBeGreaterThan(0.5);
+});
+
 test('where AutoThrottle keeps a longer delay than the site asks for, that is what holds', async () => {
-  const { good, refused } = await simulate(10, 120, undefined, 0.2);
+  const { good, refused } = await simulate({ rate: 10, learnt: 0.2 }, 120);
   expect(sum(refused)).toBe(0);
   expect(sum(good, 60) / 60).toBeGreaterThan(4.5);
   expect(sum(good, 60) / 60).toBeLessThan(5.5);

@@ -8,10 +8,11 @@ import type { Response } from './http/response.ts';
  * ├─ SpiderLoadError     a spider file could not be imported, or names no spider
  * ├─ HttpError           a response whose status the spider did not ask for
  * ├─ NotSupportedError   the content of a response cannot be used that way
+ * ├─ ParseTimeoutError   a query on a page took longer than PARSE_TIMEOUT
  * └─ DownloadError       no usable response
  *    ├─ DownloadTimeoutError  CannotResolveHostError  DownloadConnectionRefusedError
  *    ├─ DownloadFailedError  ResponseDataLossError  DownloadCancelledError
- *    └─ UnsupportedUrlSchemeError
+ *    └─ DownloadProxyError  UnsupportedUrlSchemeError
  * Control                thrown to steer; never logged as a fault
  * └─ IgnoreRequest  CloseSpider  DontCloseSpider  DropItem  NotConfigured  StopDownload
  */
@@ -55,6 +56,13 @@ export class NotSupportedError extends LycosaError {
   }
 }
 
+/** A query on a page took longer than `PARSE_TIMEOUT`. Code `ERR_PARSE_TIMEOUT`. */
+export class ParseTimeoutError extends LycosaError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_PARSE_TIMEOUT', message, options);
+  }
+}
+
 /** A response with a status that the spider did not ask for. Code `ERR_HTTP_STATUS`. */
 export class HttpError extends LycosaError {
   readonly response: Response;
@@ -93,6 +101,13 @@ export class DownloadConnectionRefusedError extends DownloadError {
 export class DownloadFailedError extends DownloadError {
   constructor(message: string, options?: ErrorOptions) {
     super('ERR_DOWNLOAD_FAILED', message, options);
+  }
+}
+
+/** The proxy did not do its part: refused, silent, or not letting us pass. Code `ERR_PROXY`. */
+export class DownloadProxyError extends DownloadError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('ERR_PROXY', message, options);
   }
 }
 

@@ -15,8 +15,12 @@ export {
   FormRequest,
   type FormRequestOptions,
 } from './http/form-request.ts';
-export { requestFromCurl, requestToCurl } from './http/curl.ts';
-export { requestFromDict, requestToDict } from './http/serialize.ts';
+export {
+  deserializeRequest,
+  requestFromDict,
+  requestToDict,
+  serializeRequest,
+} from './http/serialize.ts';
 export { Response, type ResponseInit, type Timings } from './http/response.ts';
 export {
   createResponse,
@@ -25,8 +29,9 @@ export {
   TextResponse,
   XmlResponse,
 } from './http/response-types.ts';
-export { canonicalizeUrl, fingerprint } from './http/fingerprint.ts';
+export { canonicalizeUrl, fingerprint, type FingerprintOptions } from './http/fingerprint.ts';
 export { Selector, SelectorList } from './selector/selector.ts';
+export type { XPathOptions } from './selector/xpath.ts';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './selector/link-extractor.ts';
 export {
   type Errback,
@@ -46,6 +51,7 @@ export {
   type CrawlerComponents,
   type CrawlerOptions,
   type CrawlResult,
+  type CrawlRun,
 } from './crawler/crawler.ts';
 export { CrawlerProcess, type CrawlerProcessOptions } from './crawler/crawler-process.ts';
 export type { ComponentClass, ComponentPriorities } from './crawler/component.ts';
@@ -54,13 +60,17 @@ export {
   MemoryScheduler,
   type MemorySchedulerOptions,
   type Scheduler,
+  type SchedulerClass,
+  type SchedulerHooks,
 } from './scheduler/scheduler.ts';
+export { callbackRefusal } from './scheduler/callback-refusal.ts';
 export { clearJob, type JobSummary, readJob } from './scheduler/job-summary.ts';
 export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './scheduler/dupe-filter.ts';
 export { Downloader } from './downloader/downloader.ts';
 export type { DownloaderMiddleware, MaybePromise } from './downloader/middleware.ts';
 export type { AddressPolicyName } from './downloader/handlers/address-policy.ts';
 export type { DownloadHandler } from './downloader/handlers/handler.ts';
+export type { TlsSettings, TlsVersion } from './downloader/handlers/tls.ts';
 export {
   Slot,
   type SlotChange,
@@ -94,6 +104,16 @@ export {
   parseFeedOption,
   parseFeedOutputs,
 } from './feeds/feed-options.ts';
+export { CsvExporter } from './feeds/exporters/csv.ts';
+export type {
+  CsvSegment,
+  ExporterOptions,
+  FeedEncoding,
+  FeedExporter,
+  FeedExporterClass,
+  FeedPass,
+  KeptRecords,
+} from './feeds/exporters/exporter.ts';
 export { repairFeed, type RepairOptions, type RepairResult } from './feeds/repair.ts';
 export { nearest } from './settings/nearest.ts';
 export { SignalManager } from './signals/signal-manager.ts';

@@ -208,6 +208,17 @@ export class RedisConnection implements AsyncDisposable {
     return this.client.call(command, ...args);
   }
 
+  /** What the server should be set to and is not, in sentences. */
+  async warnings(): Promise<string[]> {
+    // Hosted Redis may not tell.
+    const info = await this.client.info('persistence').catch(() => '');
+    if (!/^aof_enabled:0/m.test(info)) return [];
+    return [
+      `Redis at ${this.url} does not write to disk what it is told (appendonly no): after a crash it has lost orders. ` +
+        'Run `redis-cli config set appendonly yes`, and set it in redis.conf.',
+    ];
+  }
+
   /** Waits for the answers under way, then closes. Never throws; a second call waits for the first. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
@@ -273,7 +284,7 @@ function nameOf(where: RedisOptions, params: RedisConnectOptions['params']): str
 }
 
 /** Text from a command line becomes a number here: the core does not know our settings. */
-function numberOf(name: string, value: unknown, least: number, most: number): number {
+export function numberOf(name: string, value: unknown, least: number, most: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number === 'number' && number >= least && number <= most) return number;
   throw new SettingsError(
@@ -281,7 +292,7 @@ function numberOf(name: string, value: unknown, least: number, most: number): nu
   );
 }
 
-function flagOf(name: string, value: unknown): boolean {
+export function flagOf(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   if (/^(true|1)$/i.test(String(value))) return true;
   if (/^(false|0)$/i.test(String(value))) return false;

@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 
 import {
   type ConnectionOptions,
@@ -9,17 +8,27 @@ import {
   WaitingError,
   Worker,
 } from 'bullmq';
-import { LycosaError, type RootLogger } from 'lycosa';
+import type { RootLogger } from 'lycosa';
 
 import { clientOptions } from './connection.ts';
-import type { FromHost, HostConfig, ToHost } from './fleet-messages.ts';
-import { type Fleet, type FleetJob, queueName, queuePrefix } from './fleet.ts';
-import type { ReasonVerdict, RunRecord } from './reasons.ts';
-import type { Claim } from './spider-sets.ts';
+import { type GateReason, ResourceGate } from './fleet-gate.ts';
+import type { Ended, HostProcess } from './fleet-host-process.ts';
+import { HostPool } from './fleet-hosts.ts';
+import type { FleetProgress } from './fleet-jobs.ts';
+import { type JournalEntry, RunJournal } from './fleet-journal.ts';
+import { MachineLoad } from './fleet-load.ts';
+import { readManifest } from './fleet-manifest.ts';
+import type { HostConfig } from './fleet-messages.ts';
+import type { FleetMirror } from './fleet-mirror.ts';
+import { queueName, queuePrefix } from './fleet-settings.ts';
+import type { Fleet, QueuedRun } from './fleet.ts';
+import type { Claim, SpiderTarget } from './spider-sets.ts';
 
 export interface FleetAgentOptions {
   readonly host: HostConfig;
   readonly log: Pick<RootLogger, 'info' | 'warn' | 'error'>;
+  /** Where the project has its spiders; `./spiders` by default. */
+  readonly spiders?: string | readonly string[];
   /** Spiders at once on this machine; 20 by default. */
   readonly count?: number;
   /** Processes that they are spread over; 1 by default. */
@@ -36,24 +45,30 @@ export interface FleetAgentOptions {
   readonly hostRuns?: number;
   /** Megabytes after which a host is replaced as soon as it is empty; 1024 by default. */
   readonly hostMemoryMb?: number;
+  /** Megabytes that must be free for a further spider; 256 by default, 0 is no limit. */
+  readonly minFreeMb?: number;
+  /** Milliseconds that an event loop may be late for a further spider; 1000 by default, 0 is no limit. */
+  readonly maxLagMs?: number;
+  /** Folder for logs and for what Redis could not be told; `.lycosa/fleet` of the project by default. */
+  readonly dir?: string;
+  /** Last log lines of a run that are kept in Redis; 200 by default. */
+  readonly logLines?: number;
+  /** The version of the project; orders that want another one are left to others. */
+  readonly version?: string | undefined;
 }
 
 /** Milliseconds until a spider is tried again that found no place. */
 const waitMs = 1000;
+/** Milliseconds after which one whose group is full looks for itself; earlier, whoever ends calls it. */
+const asideMs = 30_000;
 /** Crashes alone in a host after which a spider is given up. */
 const maxLoneCrashes = 2;
-
-/** The process of a spider ended under it. Code `ERR_FLEET_HOST`. */
-export class FleetHostError extends LycosaError {
-  constructor(message: string) {
-    super('ERR_FLEET_HOST', message);
-  }
-}
-
-interface Ended {
-  readonly verdict: ReasonVerdict;
-  readonly record: RunRecord;
-}
+/** Milliseconds after which Redis has written to disk what it was told. */
+const recentMs = 60_000;
+/** Milliseconds that Redis gets for an answer where there is another way. */
+const answerMs = 2000;
+/** Milliseconds between two tries to tell Redis how a run ended. */
+const retellMs = 500;
 
 /**
  * The one process of a machine that takes runs from the queue. It runs no code of spiders itself, so that nothing can
@@ -61,20 +76,32 @@ interface Ended {
  */
 export class FleetAgent {
   readonly #fleet: Fleet;
-  readonly #options: Required<FleetAgentOptions>;
-  readonly #worker: Worker<FleetJob>;
-  readonly #hosts = new Set<Host>();
+  readonly #options: Required<Omit<FleetAgentOptions, 'version'>> &
+    Pick<FleetAgentOptions, 'version'>;
+  readonly #worker: Worker<QueuedRun>;
+  readonly #cron: Pick<Worker, 'close'>;
+  readonly #hosts: HostPool;
+  readonly #journal: RunJournal;
+  readonly #gate: ResourceGate;
+  readonly #mirror: FleetMirror;
+  /** Ends of runs that Redis has heard, but may lose if it is killed now. */
+  #recent: (readonly [at: number, entry: JournalEntry])[] = [];
+  readonly #load = new MachineLoad();
+  readonly #since = Date.now();
   /** Runs with a lease to renew. */
   readonly #runs = new Map<number, Run>();
   readonly #timers: NodeJS.Timeout[] = [];
+  #manifest: Promise<Map<string, string>> | undefined;
   #lastId = 0;
   #isStopping = false;
   #stopped: Promise<void> | undefined;
+  #closedBy: GateReason | undefined;
 
   /** Takes runs from the queue from now on. */
   constructor(fleet: Fleet, options: FleetAgentOptions) {
     this.#fleet = fleet;
     this.#options = {
+      spiders: './spiders',
       count: 20,
       hosts: 1,
       lockMs: 120_000,
@@ -83,10 +110,24 @@ export class FleetAgent {
       graceMs: 30_000,
       hostRuns: 500,
       hostMemoryMb: 1024,
+      minFreeMb: 256,
+      maxLagMs: 1000,
+      dir: '.lycosa/fleet',
+      logLines: 200,
       ...options,
     };
-    const { count, lockMs, stalledMs } = this.#options;
-    this.#worker = new Worker<FleetJob>(
+    const { count, lockMs, stalledMs, host, hosts, hostRuns, hostMemoryMb, log } = this.#options;
+    this.#journal = new RunJournal(resolve(host.root, this.#options.dir, 'journal'));
+    this.#gate = new ResourceGate(this.#options.minFreeMb, this.#options.maxLagMs);
+    this.#hosts = new HostPool(
+      { config: host, hosts, maxRuns: hostRuns, maxMb: hostMemoryMb },
+      {
+        gone: (why) => why && log.error(why),
+        holds: (id) => this.#holds(id),
+        log: (id, lines) => this.#keepLog(id, lines),
+      },
+    );
+    this.#worker = new Worker<QueuedRun>(
       queueName,
       async (job, token) => this.#process(job, token!),
       {
@@ -103,14 +144,15 @@ export class FleetAgent {
       },
     );
     this.#worker.on('error', (error) => {
-      if (!this.#isStopping) this.#options.log.warn(`Queue: ${error.message}`);
+      if (!this.#isStopping) log.warn(`Queue: ${error.message}`);
     });
+    this.#cron = fleet.work();
+    this.#mirror = fleet.mirror();
+    this.#every(Math.min(1000, stalledMs), () => this.#follow());
     this.#every(Math.min(lockMs / 5, 5000), () => this.#renew());
     this.#every(Math.min(1000, stalledMs), () => this.#announce());
-    this.#every(Math.min(stalledMs, 30_000), async () => {
-      const found = await fleet.reconcile(Math.min(stalledMs, 30_000));
-      if (found > 0) options.log.info(`${found} names in pending had no job: taken as orders`);
-    });
+    this.#every(2000, () => this.#report());
+    this.#every(Math.min(stalledMs, 30_000), () => this.#reconcile());
   }
 
   get running(): number {
@@ -120,10 +162,14 @@ export class FleetAgent {
   /** Waits until the queue is empty and nothing runs anywhere, or the agent is stopped. */
   async untilEmpty(): Promise<void> {
     while (!this.#isStopping) {
-      // What was put into `pending` by hand counts as well.
-      await this.#fleet.reconcile(500);
-      const isDrained = this.#runs.size === 0 && (await this.#fleet.queue.isPaused());
-      if (isDrained || (await this.#isEmpty())) return;
+      try {
+        // What was put into `pending` by hand counts as well.
+        await this.#fleet.reconcile(500);
+        const isDrained = this.#runs.size === 0 && (await this.#fleet.queue.isPaused());
+        if (isDrained || (await this.#isEmpty())) return;
+      } catch (error) {
+        this.#options.log.warn(`Redis: ${(error as Error).message}`);
+      }
       await sleep(500);
     }
   }
@@ -141,68 +187,92 @@ export class FleetAgent {
 
   async #stop(): Promise<void> {
     this.#isStopping = true;
-    for (const run of this.#runs.values())
-      run.host.say({ type: 'stop', id: run.id, mode: 'graceful' });
-    const fast = setTimeout(() => {
-      for (const run of this.#runs.values())
-        run.host.say({ type: 'stop', id: run.id, mode: 'fast' });
-    }, this.#options.graceMs / 2);
-    const force = setTimeout(() => {
-      for (const host of this.#hosts) host.kill();
-    }, this.#options.graceMs);
+    const stopAll = (mode: 'graceful' | 'fast'): void => {
+      for (const run of this.#runs.values()) run.host.say({ type: 'stop', id: run.id, mode });
+    };
+    stopAll('graceful');
+    const fast = setTimeout(() => stopAll('fast'), this.#options.graceMs / 2);
+    const force = setTimeout(() => this.#hosts.kill(), this.#options.graceMs);
     await this.#worker.close();
+    await this.#cron.close();
     clearTimeout(fast);
     clearTimeout(force);
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([...this.#hosts].map((host) => host.exit()));
+    await this.#hosts.exit();
+    await this.#fleet.machines.leave(this.#fleet.sets.owner).catch(() => {});
   }
 
   /** One job of the queue, from its claim to its commit. */
-  async #process(job: Job<FleetJob>, lock: string): Promise<void> {
-    const { member, generation } = job.data;
+  async #process(job: Job<QueuedRun>, lock: string): Promise<void> {
+    const { member, generation, group, version } = job.data;
     const { sets } = this.#fleet;
-    const claim = await sets.claim(member, { generation, start: job.attemptsStarted });
+    if (version !== undefined && version !== this.#options.version) {
+      return this.#later(job, lock, waitMs * 5);
+    }
+    const claim = await sets.claim(member, { generation, start: job.attemptsStarted }, group);
     // `done`: the machine before us committed and died before it could tell the queue.
     if (claim === 'done' || claim === 'old') return;
-    if (typeof claim === 'string') {
-      // The place of a machine that died is free when its lease ends, or a spider of that name was started by hand.
-      await job.moveToDelayed(Date.now() + waitMs, lock);
-      throw new DelayedError();
+    if (claim === 'group') {
+      await this.#fleet.setAside(group!, member, job.priority);
+      return this.#later(job, lock, asideMs);
     }
+    // The place of a machine that died is free when its lease ends, or a spider of that name was started by hand.
+    if (typeof claim === 'string') return this.#later(job, lock, waitMs);
     if (this.#isStopping) {
-      await sets.release(claim, 'pending');
+      await this.#release(claim, 'pending');
       return this.#handBack(job, lock);
     }
-    let ended: Ended;
     try {
-      ended = await this.#run(job.data, claim);
-    } catch (error) {
-      return this.#hostLost(job, lock, claim, error as Error);
+      const ended = await this.#run(job.data, claim).catch((error: Error) => error);
+      if (ended instanceof Error) await this.#hostLost(job, lock, claim, ended);
+      else await this.#commit(job, lock, claim, ended);
+    } finally {
+      // The next of the group looks for itself in a while, should this fail.
+      if (group !== undefined) await this.#fleet.promote(group).catch(() => {});
     }
-    await this.#commit(job, lock, claim, ended);
   }
 
-  async #run(job: FleetJob, claim: Claim): Promise<Ended> {
-    const isSuspect = (await this.#fleet.crashes(job.member)) > 0;
-    const host = isSuspect ? this.#startHost(true) : this.#freeHost();
+  async #run(job: QueuedRun, claim: Claim): Promise<Ended> {
+    const { spider, args, member } = job;
     const id = ++this.#lastId;
-    this.#runs.set(id, { id, claim, host, isStopped: false });
+    const file = await this.#fileOf(spider);
+    const isSuspect = (await this.#fleet.crashes(member).catch(() => 0)) > 0;
+    const host = isSuspect ? this.#hosts.alone() : this.#hosts.free();
+    const run: Run = { id, claim, host, isStopped: false, renewedAt: performance.now() };
+    this.#runs.set(id, run);
     try {
-      const { spider, args } = job;
-      const ended = await host.run({ type: 'run', id, spider, args });
-      const run = this.#runs.get(id)!;
+      const ended = await host.run({
+        type: 'run',
+        id,
+        job: member,
+        attempt: claim.attempt,
+        token: claim.token,
+        spider,
+        args,
+        ...(file !== undefined && { file }),
+      });
+      this.#gate.ended(spider, ended.record.reason !== 'bootstrap_failed');
       // A stop that was asked for is not the end of a machine.
       return run.isStopped && ended.record.reason === 'shutdown'
         ? { verdict: 'failed', record: { ...ended.record, reason: 'stopped' } }
         : ended;
     } finally {
       this.#runs.delete(id);
-      if (host.isEmpty && (host.isAlone || host.isSpent)) void host.exit();
+      this.#hosts.left(host);
     }
   }
 
+  /** The file of a spider, as its text says; new ones are looked for. */
+  async #fileOf(spider: string): Promise<string | undefined> {
+    const { host, spiders } = this.#options;
+    const known = await this.#manifest;
+    if (known?.has(spider)) return known.get(spider);
+    this.#manifest = readManifest(host.root, spiders);
+    return (await this.#manifest).get(spider);
+  }
+
   /** @throws Error for a failure that the queue shall count and repeat. */
-  async #commit(job: Job<FleetJob>, lock: string, claim: Claim, ended: Ended): Promise<void> {
+  async #commit(job: Job<QueuedRun>, lock: string, claim: Claim, ended: Ended): Promise<void> {
     const { verdict, record: run } = ended;
     const { args, member } = job.data;
     const record = { ...run, ...(Object.keys(args).length > 0 && { args }) };
@@ -210,7 +280,7 @@ export class FleetAgent {
     const attempts = job.opts.attempts ?? 1;
     const mayRetry = verdict === 'retry' && job.attemptsMade + 1 < attempts;
     const to = verdict === 'retry' ? (mayRetry ? 'pending' : 'failed') : verdict;
-    if (!(await this.#fleet.sets.release(claim, to, record))) {
+    if (!(await this.#release(claim, to, record))) {
       return this.#options.log.warn(`${member} ended here after a later run of it had begun.`);
     }
     if (to === 'finished') {
@@ -225,76 +295,180 @@ export class FleetAgent {
   }
 
   /** All spiders of a host that died start again at once. One that brings it down alone, and again, is given up. */
-  async #hostLost(job: Job<FleetJob>, lock: string, claim: Claim, error: Error): Promise<void> {
+  async #hostLost(job: Job<QueuedRun>, lock: string, claim: Claim, error: Error): Promise<void> {
     const { member, spider, args } = job.data;
     // The first time it may have been a neighbour; from then on it runs alone.
-    const count = this.#isStopping ? 0 : await this.#fleet.crashed(member, 1);
-    if (count <= maxLoneCrashes) {
-      await this.#fleet.sets.release(claim, 'pending');
-      return this.#handBack(job, lock);
-    }
+    const count = this.#isStopping ? 0 : await this.#fleet.crashed(member, 1).catch(() => 1);
     const record = {
       spider,
       args,
-      reason: 'crashed',
+      reason: this.#isStopping ? 'shutdown' : 'crashed',
       ok: false,
       at: Date.now(),
       error: error.message,
     };
-    await this.#fleet.sets.release(claim, 'failed', record);
+    if (count <= maxLoneCrashes) {
+      await this.#release(claim, 'pending', record);
+      return this.#handBack(job, lock);
+    }
+    await this.#release(claim, 'failed', record);
     this.#options.log.error(`${member} ended its process ${count} times and is given up.`);
     throw new UnrecoverableError(error.message);
   }
 
+  /** Tells Redis of the end of a run, however long it takes: it is written down until it was heard. */
+  async #release(claim: Claim, to: SpiderTarget, record?: object): Promise<boolean> {
+    const { sets } = this.#fleet;
+    const entry: JournalEntry = { owner: sets.owner, claim, to, ...(record && { record }) };
+    let isWritten = false;
+    for (;;) {
+      try {
+        const isOurs = await sets.release(claim, to, record);
+        if (isWritten) this.#journal.remove(entry);
+        this.#remember(entry);
+        return isOurs;
+      } catch (error) {
+        if (!isWritten) {
+          this.#journal.add(entry);
+          this.#options.log.warn(
+            `How ${claim.name} ended cannot be told to Redis now, and is written down: ${(error as Error).message}`,
+          );
+        }
+        isWritten = true;
+        // The next agent on this machine tells it.
+        if (this.#isStopping) throw error;
+        await sleep(retellMs);
+      }
+    }
+  }
+
+  #remember(entry: JournalEntry): void {
+    const now = performance.now();
+    this.#recent = this.#recent.filter(([at]) => now - at < recentMs);
+    this.#recent.push([now, entry]);
+  }
+
+  /** A server that was killed may have lost what it was told last, or everything. */
+  async #follow(): Promise<void> {
+    if ((await this.#mirror.follow()) !== 'restarted') return;
+    const here = new Set([...this.#runs.values()].map(({ claim }) => claim.name));
+    const count = await this.#mirror.restore((name) => here.has(name));
+    for (const [, { claim, to, record, owner }] of this.#recent)
+      await this.#fleet.sets.release(claim, to, record, owner);
+    if (this.#mirror.fleetLimit > 0) await this.#fleet.limit(this.#mirror.fleetLimit);
+    this.#options.log.warn(
+      `Redis was started anew; ${count} names that it had lost were restored.`,
+    );
+  }
+
   /** Back into the queue, without an attempt charged. */
-  async #handBack(job: Job<FleetJob>, lock: string): Promise<never> {
+  async #handBack(job: Job<QueuedRun>, lock: string): Promise<never> {
     await job.moveToWait(lock);
     throw new WaitingError();
   }
 
-  #freeHost(): Host {
-    const open = [...this.#hosts].filter((host) => !host.isAlone && !host.isSpent);
-    if (open.length < this.#options.hosts) return this.#startHost(false);
-    return open.reduce((least, host) => (host.size < least.size ? host : least));
-  }
-
-  #startHost(isAlone: boolean): Host {
-    const { host: config, hostRuns, hostMemoryMb } = this.#options;
-    const host = new Host(config, { isAlone, maxRuns: hostRuns, maxMb: hostMemoryMb }, (why) => {
-      this.#hosts.delete(host);
-      if (why) this.#options.log.error(why);
-    });
-    this.#hosts.add(host);
-    return host;
+  async #later(job: Job<QueuedRun>, lock: string, ms: number): Promise<never> {
+    await job.moveToDelayed(Date.now() + ms, lock);
+    throw new DelayedError();
   }
 
   async #renew(): Promise<void> {
-    for (const host of this.#hosts) host.check(this.#options.blockMs);
+    this.#hosts.check(this.#options.blockMs);
     await Promise.all(
       [...this.#runs.values()].map(async (run) => {
+        const asked = performance.now();
         const answer = await this.#fleet.sets.renew(run.claim);
+        if (answer !== 'lost') run.renewedAt = asked;
         if (answer === undefined) return;
         run.isStopped = answer !== 'lost';
-        run.host.say({ type: 'stop', id: run.id, mode: answer === 'lost' ? 'fast' : answer });
+        run.host.say({ type: 'stop', id: run.id, mode: answer });
       }),
     );
   }
 
+  /** Whether a run may put its feeds in place. Without Redis it may as long as nobody else can have been given its job. */
+  async #holds(id: number): Promise<boolean> {
+    for (;;) {
+      const run = this.#runs.get(id);
+      if (run === undefined) return false;
+      try {
+        return await inTime(this.#fleet.sets.holds(run.claim));
+      } catch {
+        const heldMs = performance.now() - run.renewedAt;
+        if (heldMs < this.#options.lockMs * 0.8) return true;
+        await sleep(retellMs);
+      }
+    }
+  }
+
+  #keepLog(id: number, lines: readonly string[]): void {
+    const { logLines } = this.#options;
+    const claim = this.#runs.get(id)?.claim;
+    if (claim === undefined || logLines === 0) return;
+    // A line less is no harm.
+    void this.#fleet.records.appendLog(claim.name, claim.attempt, lines, logLines).catch(() => {});
+  }
+
   async #announce(): Promise<void> {
-    const { owner, leaseMs } = this.#fleet.sets;
-    let rssMb = process.memoryUsage.rss() / 2 ** 20;
-    for (const host of this.#hosts) rssMb += host.rssMb;
-    await this.#fleet.announce(
+    const { sets, machines } = this.#fleet;
+    const { count, lockMs, version } = this.#options;
+    const { freeMb, totalMb } = this.#load;
+    const { lagMs, size, rssMb } = this.#hosts;
+    this.#openGate(this.#gate.reason(freeMb, lagMs, await machines.isDrained(sets.machine)));
+    await machines.announce(
       {
-        id: owner,
+        id: sets.owner,
         running: this.#runs.size,
-        count: this.#options.count,
-        hosts: this.#hosts.size,
-        rssMb: Math.round(rssMb),
+        count,
+        hosts: size,
+        rssMb: Math.round(rssMb + process.memoryUsage.rss() / 2 ** 20),
+        freeMb,
+        totalMb,
+        cpu: this.#load.cpu(),
+        lagMs,
+        ...(this.#closedBy && { closedBy: this.#closedBy }),
+        ...(version !== undefined && { version }),
+        since: this.#since,
         at: Date.now(),
       },
-      leaseMs / 1000,
+      lockMs / 1000,
     );
+  }
+
+  #openGate(reason: GateReason | undefined): void {
+    if (reason === this.#closedBy || this.#isStopping) return;
+    const { log } = this.#options;
+    log.info(reason ? `No further spider begins here: ${reason}` : 'Spiders begin here again');
+    if (reason !== undefined && this.#closedBy === undefined) void this.#worker.pause(true);
+    if (reason === undefined) void this.#worker.resume();
+    this.#closedBy = reason;
+  }
+
+  async #report(): Promise<void> {
+    const progress = this.#hosts.progress;
+    const runs: Record<string, FleetProgress> = {};
+    for (const { id, claim } of this.#runs.values()) {
+      const one = progress.get(id);
+      if (one) runs[claim.name] = one;
+    }
+    await this.#fleet.records.report(
+      this.#fleet.sets.owner,
+      { slots: this.#hosts.slots, runs },
+      15,
+    );
+  }
+
+  async #reconcile(): Promise<void> {
+    const { log, stalledMs } = this.#options;
+    const told = this.#journal.entries().length > 0 ? await this.#replay() : 0;
+    if (told > 0) log.info(`${told} ends of runs, written down earlier, were told to Redis`);
+    const found = await this.#fleet.reconcile(Math.min(stalledMs, 30_000));
+    if (found > 0) log.info(`${found} names in pending had no job: taken as orders`);
+  }
+
+  /** What an earlier agent of this machine left. */
+  async #replay(): Promise<number> {
+    return this.#journal.replay(this.#fleet.sets);
   }
 
   /** Repeats work whose failure means that Redis is away: the next time may do. */
@@ -316,123 +490,19 @@ export class FleetAgent {
 interface Run {
   readonly id: number;
   readonly claim: Claim;
-  readonly host: Host;
+  readonly host: HostProcess;
   isStopped: boolean;
+  /** When Redis was last asked for more time and gave it. */
+  renewedAt: number;
 }
 
-interface HostLimits {
-  readonly isAlone: boolean;
-  readonly maxRuns: number;
-  readonly maxMb: number;
-}
-
-interface Waiter {
-  resolve(ended: Ended): void;
-  reject(error: Error): void;
-}
-
-/** A child process with spiders. */
-class Host {
-  readonly isAlone: boolean;
-  rssMb = 0;
-  readonly #child: ChildProcess;
-  readonly #limits: HostLimits;
-  readonly #waiters = new Map<number, Waiter>();
-  readonly #gone: Promise<void>;
-  #runs = 0;
-  #lastBeat = performance.now();
-  #isLeaving = false;
-
-  /** @param onGone - Told why, where it was not asked to go. */
-  constructor(config: HostConfig, limits: HostLimits, onGone: (why?: string) => void) {
-    this.isAlone = limits.isAlone;
-    this.#limits = limits;
-    this.#child = fork(hostFile(), [], {
-      cwd: config.root,
-      env: { ...process.env, LYCOSA_FLEET_HOST: JSON.stringify(config) },
-      // stdout is for people who pipe what the agent prints.
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    this.#child.on('message', (message: FromHost) => this.#hear(message));
-    this.#child.on('error', () => {});
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#gone = promise;
-    this.#child.once('exit', (code, signal) => {
-      const how = signal ? `by ${signal}` : `with code ${code}`;
-      const why = `A host process ended ${how} under ${this.#waiters.size} spiders`;
-      onGone(this.#isLeaving && this.#waiters.size === 0 ? undefined : why);
-      this.#isLeaving = true;
-      for (const { reject } of this.#waiters.values()) reject(new FleetHostError(why));
-      this.#waiters.clear();
-      resolve();
-    });
-  }
-
-  get size(): number {
-    return this.#waiters.size;
-  }
-
-  get isEmpty(): boolean {
-    return this.#waiters.size === 0;
-  }
-
-  /** True if nothing further shall begin in it. */
-  get isSpent(): boolean {
-    const { maxRuns, maxMb } = this.#limits;
-    return this.#isLeaving || this.#runs >= maxRuns || this.rssMb > maxMb;
-  }
-
-  /** Rejects with a FleetHostError when the process ends first. */
-  run(message: Extract<ToHost, { type: 'run' }>): Promise<Ended> {
-    this.#runs++;
-    return new Promise((resolve, reject) => {
-      if (!this.#child.connected) return reject(new FleetHostError('The host process has ended'));
-      this.#waiters.set(message.id, { resolve, reject });
-      this.say(message);
-    });
-  }
-
-  say(message: ToHost): void {
-    // One that cannot hear has ended, or will in a moment; `exit` says so.
-    if (this.#child.connected) this.#child.send(message, () => {});
-  }
-
-  /** Kills a host that gives no sign of life: a callback of its holds all the others. */
-  check(blockMs: number): void {
-    if (performance.now() - this.#lastBeat > blockMs) this.kill();
-  }
-
-  kill(): void {
-    this.#child.kill('SIGKILL');
-  }
-
-  async exit(): Promise<void> {
-    this.#isLeaving = true;
-    this.say({ type: 'exit' });
-    const timer = setTimeout(() => this.kill(), 5000);
-    await this.#gone;
-    clearTimeout(timer);
-  }
-
-  #hear(message: FromHost): void {
-    this.#lastBeat = performance.now();
-    if (message.type === 'beat') {
-      this.rssMb = message.rssMb;
-      return;
-    }
-    this.#waiters.get(message.id)?.resolve(message);
-    this.#waiters.delete(message.id);
-  }
-}
-
-/** Beside this file, in the sources and in the build. */
-function hostFile(): string {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return fileURLToPath(new URL(`./fleet-host.${extension}`, import.meta.url));
+/** A server that stands still says nothing, not even no. */
+async function inTime<T>(promise: Promise<T>): Promise<T> {
+  return Promise.race([promise, sleep(answerMs).then(() => Promise.reject(new Error('late')))]);
 }
 
 function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
+  return new Promise((done) => {
+    setTimeout(done, ms);
   });
 }

@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     await fleet.drain();
     const isFirst = (await fleet.sets.names('running'))[0] === first;
     expect(await fleet.stop(isFirst ? second! : first!)).toBe(true);
-    expect(await fleet.stop(isFirst ? first! : second!, 'fast')).toBe(true);
+    expect(await fleet.stop(isFirst ? first! : second!, { fast: true })).toBe(true);
     await agent.untilEmpty();
     await agent.stop();
     const status = await fleet.status();

@@ -1,29 +1,24 @@
 import { createHash } from 'node:crypto';
 
 import { Queue } from 'bullmq';
-import type { Settings, SpiderArgs } from 'lycosa';
+import type { SpiderArgs } from 'lycosa';
 
+import { clientOptions, connectRedis, type RedisConnection } from './connection.ts';
+import { FleetCron, type FleetSchedule } from './fleet-cron.ts';
 import {
-  clientOptions,
-  connectRedis,
-  type RedisConnection,
-  type RedisConnectOptions,
-  redisOptions,
-} from './connection.ts';
-import { countOf, SpiderSets, type SpiderSetsOptions, spiderSetsOptions } from './spider-sets.ts';
-
-declare module 'lycosa' {
-  interface SettingsMap {
-    /** Times that a spider is started in all when it fails, with growing pauses; 3 if absent. */
-    FLEET_ATTEMPTS: number | undefined;
-    /** Seconds before the second attempt; doubled for each further one. 5 if absent. */
-    FLEET_BACKOFF: number | undefined;
-    /** Seconds between two looks for spiders whose machine is gone; 15 if absent. */
-    FLEET_STALLED_INTERVAL: number | undefined;
-    /** Seconds without a sign of life after which a process with spiders is killed; 60 if absent. */
-    FLEET_BLOCK_LIMIT: number | undefined;
-  }
-}
+  bareOrder,
+  type FleetJobHistory,
+  type FleetJobPage,
+  type FleetJobQuery,
+  type FleetLog,
+  FleetRecords,
+  type FleetSlot,
+  type StoredOrder,
+} from './fleet-jobs.ts';
+import { type FleetMachine, FleetMachines } from './fleet-machines.ts';
+import { FleetMirror } from './fleet-mirror.ts';
+import { type FleetOptions, queueName, queuePrefix } from './fleet-settings.ts';
+import { SpiderSets } from './spider-sets.ts';
 
 /** A spider to run. */
 export interface FleetOrder {
@@ -31,26 +26,17 @@ export interface FleetOrder {
   readonly args?: SpiderArgs;
   /** The higher goes first; among equals, the spider that takes longest. 0 by default. */
   readonly priority?: number;
+  /** Only so many of a group run at once: spiders of one site, or of one pool of proxies. */
+  readonly group?: string;
+  /** Runs only on machines with this version of the project; anywhere by default. */
+  readonly version?: string;
 }
 
-/** @internal What a job in the queue carries. */
-export interface FleetJob {
-  /** The name in the sets: the spider's, with a mark of its arguments where it has some. */
+/** @internal What a job of the queue carries. */
+export interface QueuedRun extends StoredOrder {
+  /** The name in the sets. */
   readonly member: string;
-  readonly spider: string;
-  readonly args: SpiderArgs;
   readonly generation: number;
-}
-
-/** One machine that runs spiders. */
-export interface FleetMachine {
-  readonly id: string;
-  readonly running: number;
-  readonly count: number;
-  readonly hosts: number;
-  readonly rssMb: number;
-  /** Milliseconds since the epoch, of the last word from it. */
-  readonly at: number;
 }
 
 export interface FleetStatus {
@@ -66,26 +52,22 @@ export interface FleetStatus {
   readonly failures: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-export interface FleetOptions {
-  readonly redis: RedisConnectOptions;
-  readonly sets: SpiderSetsOptions;
-  /** 3 by default. */
-  readonly attempts?: number;
-  /** 5000 by default. */
-  readonly backoffMs?: number;
-}
-
-/** The longest first: seconds that count, and what one step of priority is worth. */
-const maxSeconds = 9999;
+/** The longest first: parts of one step of priority. */
+const step = 10_000;
 const middle = 1_000_000;
 
 /** The orders of a fleet: a BullMQ queue of spider runs, and the sets that show where each spider stands. */
 export class Fleet implements AsyncDisposable {
   readonly sets: SpiderSets;
   /** @internal */
-  readonly queue: Queue<FleetJob>;
+  readonly queue: Queue<QueuedRun>;
   /** @internal */
   readonly options: FleetOptions;
+  /** @internal */
+  readonly records: FleetRecords;
+  /** @internal */
+  readonly machines: FleetMachines;
+  readonly #cron: FleetCron;
   readonly #redis: RedisConnection;
   readonly #prefix: string;
 
@@ -95,7 +77,10 @@ export class Fleet implements AsyncDisposable {
     this.#redis = redis;
     this.#prefix = options.sets.prefix ?? '';
     this.sets = new SpiderSets(redis, options.sets);
-    this.queue = new Queue<FleetJob>(queueName, {
+    this.records = new FleetRecords(redis, this.sets, this.#prefix);
+    this.machines = new FleetMachines(redis, this.#prefix);
+    this.#cron = new FleetCron(options);
+    this.queue = new Queue<QueuedRun>(queueName, {
       connection: clientOptions(options.redis),
       prefix: queuePrefix(this.#prefix),
     });
@@ -108,61 +93,178 @@ export class Fleet implements AsyncDisposable {
     return new Fleet(await connectRedis(options.redis), options);
   }
 
+  /** Where Redis is, without the password. */
+  get url(): string {
+    return this.#redis.url;
+  }
+
+  /** What Redis should be set to and is not, in sentences. */
+  warnings(): Promise<string[]> {
+    return this.#redis.warnings();
+  }
+
   /**
    * Orders runs of spiders. One that is pending or runs already is not ordered twice.
    *
    * @returns The names in the sets.
    */
   async add(orders: readonly FleetOrder[]): Promise<string[]> {
-    const members = orders.map(({ spider, args = {} }) => memberOf(spider, args));
-    const generations = await this.sets.order(members);
-    await this.#enqueue(orders, members, generations);
+    const stored = orders.map((order) => storedOrder(order, this.options.version));
+    const members = stored.map(({ spider, args }) => memberOf(spider, args));
+    const texts = stored.map((order) => JSON.stringify(order));
+    const generations = await this.sets.order(members, false, texts);
+    await this.#enqueue(stored, members, generations);
     return members;
   }
 
-  async #enqueue(
-    orders: readonly FleetOrder[],
-    members: readonly string[],
-    generations: readonly number[],
-  ): Promise<void> {
-    const seconds = await this.#expected(members);
-    const attempts = this.options.attempts ?? 3;
-    const jobs = orders.flatMap(({ spider, args = {}, priority = 0 }, i) => {
-      const generation = generations[i]!;
-      if (generation === 0) return [];
-      const member = members[i]!;
-      return {
-        name: spider,
-        data: { member, spider, args, generation },
-        opts: {
-          jobId: jobIdOf(member),
-          priority: priorityOf(priority, seconds[i]!),
-          attempts,
-          backoff: { type: 'exponential', delay: this.options.backoffMs ?? 5000 },
-          // Where a spider stands is in the sets; a job that stayed would keep its name from being ordered again.
-          removeOnComplete: true,
-          removeOnFail: true,
-        },
-      };
-    });
-    for (let i = 0; i < jobs.length; i += 1000) await this.queue.addBulk(jobs.slice(i, i + 1000));
+  /** Orders at fixed times, from now on: `{ pattern: '0 3 * * *', tz: 'Europe/Paris' }`. One of the same id is replaced. */
+  async schedule(id: string, schedule: Omit<FleetSchedule, 'id' | 'next'>): Promise<void> {
+    await this.#cron.add(id, schedule);
   }
 
-  /** Seconds that each is expected to take: what it took before, or else the median of those that are known. */
-  async #expected(members: readonly string[]): Promise<number[]> {
-    if (members.length === 0) return [];
-    const known: (number | undefined)[] = [];
-    for (let i = 0; i < members.length; i += 1000) {
-      const some = members.slice(i, i + 1000);
-      const texts = (await this.#redis.call('HMGET', this.#key('time'), ...some)) as (
-        | string
-        | null
-      )[];
-      known.push(...texts.map((text) => (text === null ? undefined : Number(text))));
+  async unschedule(id: string): Promise<boolean> {
+    return this.#cron.remove(id);
+  }
+
+  async schedules(): Promise<FleetSchedule[]> {
+    return this.#cron.list();
+  }
+
+  /** Jobs of a state, page by page: what runs longest first, what ended last first, what is next first. */
+  async jobs(query: FleetJobQuery = {}): Promise<FleetJobPage> {
+    return this.records.jobs(query, () => this.#waiting());
+  }
+
+  /** A job and its runs; `undefined` where nothing of that name was ordered. */
+  async show(name: string): Promise<FleetJobHistory | undefined> {
+    return this.records.show(name);
+  }
+
+  /** The last lines of the log of a run, the last run by default. All of it is on the machine that ran it, in `FLEET_DIR`. */
+  async logs(
+    name: string,
+    options: { readonly attempt?: number; readonly tail?: number } = {},
+  ): Promise<FleetLog> {
+    return this.records.logs(name, options.attempt, options.tail ?? 200);
+  }
+
+  /** The slots that running spiders use, on all machines, with their delays and how these came about. */
+  async slots(): Promise<FleetSlot[]> {
+    return this.records.slots();
+  }
+
+  async status(): Promise<FleetStatus> {
+    const [pending, running, finished, failed] = await Promise.all(
+      (['pending', 'running', 'finished', 'failed'] as const).map((set) => this.sets.count(set)),
+    );
+    const failedNames = await this.sets.names('failed');
+    return {
+      pending: pending!,
+      running: running!,
+      finished: finished!,
+      failed: failed!,
+      isDraining: await this.queue.isPaused(),
+      machines: await this.machines.list(),
+      spiders: Object.fromEntries(await this.sets.owners()),
+      failures: Object.fromEntries(await this.sets.results(failedNames)),
+    };
+  }
+
+  /** Orders again what has failed, or what is named and has failed or finished. How many. */
+  async requeue(names?: readonly string[]): Promise<number> {
+    const ended = new Set(await this.sets.names('failed'));
+    if (names) for (const name of await this.sets.names('finished')) ended.add(name);
+    const members = names ? names.filter((name) => ended.has(name)) : [...ended];
+    for (const member of members) await this.crashed(member, 0);
+    await this.#enqueue(await this.#orders(members), members, await this.sets.order(members));
+    return members.length;
+  }
+
+  /**
+   * Stops a spider wherever it runs, or takes it out of the queue. It has failed then, and `requeue` brings it back.
+   *
+   * @returns False where it neither runs nor waits.
+   */
+  async stop(name: string, options: { readonly fast?: boolean } = {}): Promise<boolean> {
+    const found = await this.sets.cancel(name, options.fast ? 'fast' : 'graceful');
+    if (found === 'pending') await this.queue.remove(jobIdOf(name));
+    return found !== 'none';
+  }
+
+  /** Begins no further spider, anywhere or on one machine; what runs ends in peace. */
+  async drain(machine?: string): Promise<void> {
+    if (machine !== undefined) await this.machines.drain(machine, true);
+    else await this.queue.pause();
+  }
+
+  /** Ends a drain. */
+  async resume(machine?: string): Promise<void> {
+    if (machine !== undefined) await this.machines.drain(machine, false);
+    else await this.queue.resume();
+  }
+
+  /** Sets how many spiders may run at once on all machines together, or of a group, from now on; 0 is no limit. */
+  async limit(count: number, group?: string): Promise<void> {
+    await this.sets.limitGroup(count > 0 ? count : group === undefined ? 0 : 1e9, group);
+    if (group !== undefined) return;
+    if (count > 0) await this.queue.setGlobalConcurrency(count);
+    else await this.queue.removeGlobalConcurrency();
+  }
+
+  /** Jobs that wait, are delayed or run. */
+  async live(): Promise<number> {
+    const counts = await this.queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active');
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /**
+   * Compares the sets with the queue: a name that was put into `pending` by hand is an order, and becomes a job. What has
+   * waited too long goes to the front. Only one of the fleet does so at a time.
+   *
+   * @returns How many orders were found.
+   */
+  async reconcile(everyMs = 1000): Promise<number> {
+    const mayRun = await this.#redis.call('SET', this.#key('reconciler'), 1, 'NX', 'PX', everyMs);
+    if (mayRun === null) return 0;
+    await this.sets.reap();
+    // First the names, then the jobs: a job that ends in between has left `pending` before.
+    const pending = await this.sets.names('pending');
+    if (pending.length === 0) return 0;
+    const missing = await this.#withoutJob(pending);
+    await this.#hurry();
+    if (missing.length === 0) return 0;
+    const generations = await this.sets.order(missing, true);
+    await this.#enqueue(await this.#orders(missing), missing, generations);
+    return generations.filter((generation) => generation > 0).length;
+  }
+
+  /** @internal For an agent, which keeps it up to date. */
+  mirror(): FleetMirror {
+    return new FleetMirror(this.#redis, this.sets, this.#prefix);
+  }
+
+  /** @internal Carries out what `schedule()` has ordered, until it is closed. */
+  work(): { close(): Promise<void> } {
+    return this.#cron.work((orders) => this.add(orders));
+  }
+
+  /** @internal A job of the group may begin now, where one waits aside. */
+  async promote(group: string): Promise<void> {
+    const key = this.#key(`aside:${group}`);
+    for (;;) {
+      const popped = (await this.#redis.call('ZPOPMIN', key)) as string[];
+      if (popped.length === 0) return;
+      const job = await this.queue.getJob(jobIdOf(popped[0]!));
+      if (!job || !(await job.isDelayed())) continue;
+      // Somebody else may have been quicker.
+      await job.promote().catch(() => {});
+      return;
     }
-    const sorted = known.filter((one) => one !== undefined).toSorted((a, b) => a - b);
-    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
-    return known.map((one) => one ?? median);
+  }
+
+  /** @internal A job waits until another of its group has ended. */
+  async setAside(group: string, member: string, priority: number): Promise<void> {
+    await this.#redis.call('ZADD', this.#key(`aside:${group}`), priority, member);
   }
 
   /** @internal Remembers how long a spider took, the latest counting a third. */
@@ -186,113 +288,8 @@ export class Fleet implements AsyncDisposable {
     return Number((await this.#redis.call('HGET', this.#key('crashes'), member)) ?? 0);
   }
 
-  /** @internal Says that a machine is there, for as long as it keeps saying so. */
-  async announce(machine: FleetMachine, seconds: number): Promise<void> {
-    const key = this.#key(`machine:${machine.id}`);
-    await this.#redis.call('SET', key, JSON.stringify(machine), 'EX', Math.ceil(seconds));
-    await this.#redis.call('SADD', this.#key('machines'), machine.id);
-  }
-
-  async status(): Promise<FleetStatus> {
-    const [pending, running, finished, failed] = await Promise.all(
-      (['pending', 'running', 'finished', 'failed'] as const).map((set) => this.sets.count(set)),
-    );
-    const failedNames = await this.sets.names('failed');
-    return {
-      pending: pending!,
-      running: running!,
-      finished: finished!,
-      failed: failed!,
-      isDraining: await this.queue.isPaused(),
-      machines: await this.#machines(),
-      spiders: Object.fromEntries(await this.sets.owners()),
-      failures: Object.fromEntries(await this.sets.results(failedNames)),
-    };
-  }
-
-  async #machines(): Promise<FleetMachine[]> {
-    const ids = (await this.#redis.call('SMEMBERS', this.#key('machines'))) as string[];
-    const machines: FleetMachine[] = [];
-    for (const id of ids.toSorted()) {
-      const key = this.#key(`machine:${id}`);
-      const text = (await this.#redis.call('GET', key)) as string | null;
-      if (text === null) await this.#redis.call('SREM', this.#key('machines'), id);
-      else machines.push(JSON.parse(text) as FleetMachine);
-    }
-    return machines;
-  }
-
-  /** Orders spiders again that have failed, or those of them that are named. How many. */
-  async requeue(names?: readonly string[]): Promise<number> {
-    const failed = new Set(await this.sets.names('failed'));
-    const members = names ? names.filter((name) => failed.has(name)) : [...failed];
-    for (const member of members) await this.crashed(member, 0);
-    const records = await this.sets.results(members);
-    const orders = members.map((member) => orderOf(member, records.get(member)));
-    await this.#enqueue(orders, members, await this.sets.order(members));
-    return members.length;
-  }
-
-  /** Stops a spider wherever it runs, or takes it out of the queue. It has failed then, and `requeue` brings it back. */
-  async stop(name: string, mode: 'graceful' | 'fast' = 'graceful'): Promise<boolean> {
-    const found = await this.sets.cancel(name, mode);
-    if (found === 'pending') await this.queue.remove(jobIdOf(name));
-    return found !== 'none';
-  }
-
-  /** Begins no further spider anywhere; what runs ends in peace. */
-  async drain(): Promise<void> {
-    await this.queue.pause();
-  }
-
-  /** Ends a drain. */
-  async resume(): Promise<void> {
-    await this.queue.resume();
-  }
-
-  /** Sets how many spiders may run at once on all machines together, from now on; 0 is no limit. */
-  async limit(count: number): Promise<void> {
-    if (count > 0) await this.queue.setGlobalConcurrency(count);
-    else await this.queue.removeGlobalConcurrency();
-  }
-
-  /** Jobs that wait, are delayed or run. */
-  async live(): Promise<number> {
-    const counts = await this.queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active');
-    return Object.values(counts).reduce((sum, count) => sum + count, 0);
-  }
-
-  /**
-   * Compares the sets with the queue: a name that was put into `pending` by hand is an order, and becomes a job. Only one
-   * of the fleet does so at a time.
-   *
-   * @returns How many orders were found.
-   */
-  async reconcile(everyMs = 1000): Promise<number> {
-    const mayRun = await this.#redis.call('SET', this.#key('reconciler'), 1, 'NX', 'PX', everyMs);
-    if (mayRun === null) return 0;
-    await this.sets.reap();
-    // First the names, then the jobs: a job that ends in between has left `pending` before.
-    const pending = await this.sets.names('pending');
-    if (pending.length === 0) return 0;
-    const missing: string[] = [];
-    for (let i = 0; i < pending.length; i += 500) {
-      const some = pending.slice(i, i + 500);
-      const found = await Promise.all(some.map((member) => this.queue.getJob(jobIdOf(member))));
-      missing.push(...some.filter((_, at) => found[at] === undefined));
-    }
-    if (missing.length === 0) return 0;
-    const generations = await this.sets.order(missing, true);
-    const records = await this.sets.results(missing);
-    await this.#enqueue(
-      missing.map((member) => orderOf(member, records.get(member))),
-      missing,
-      generations,
-    );
-    return generations.filter((generation) => generation > 0).length;
-  }
-
   async close(): Promise<void> {
+    await this.#cron.close();
     await this.queue.close();
     await this.#redis.close();
   }
@@ -301,49 +298,106 @@ export class Fleet implements AsyncDisposable {
     return this.close();
   }
 
+  async #enqueue(
+    orders: readonly StoredOrder[],
+    members: readonly string[],
+    generations: readonly number[],
+  ): Promise<void> {
+    const seconds = await this.#expected(members);
+    const attempts = this.options.attempts ?? 3;
+    const jobs = orders.flatMap((order, i) => {
+      const generation = generations[i]!;
+      if (generation === 0) return [];
+      const member = members[i]!;
+      return {
+        name: order.spider,
+        data: { ...order, member, generation },
+        opts: {
+          jobId: jobIdOf(member),
+          priority: priorityOf(order.priority, seconds[i]!),
+          attempts,
+          backoff: { type: 'exponential', delay: this.options.backoffMs ?? 5000 },
+          // Where a spider stands is in the sets; a job that stayed would keep its name from being ordered again.
+          removeOnComplete: true,
+          removeOnFail: true,
+        },
+      };
+    });
+    for (let i = 0; i < jobs.length; i += 1000) await this.queue.addBulk(jobs.slice(i, i + 1000));
+  }
+
+  /** What was ordered under these names. */
+  async #orders(members: readonly string[]): Promise<StoredOrder[]> {
+    const orders = await this.records.orders(members);
+    return members.map((member) => orders.get(member) ?? bareOrder(member));
+  }
+
+  /** Seconds that each is expected to take: what it took before, or else the median of all that are known. */
+  async #expected(members: readonly string[]): Promise<number[]> {
+    const known: (number | undefined)[] = [];
+    for (let i = 0; i < members.length; i += 1000) {
+      const some = members.slice(i, i + 1000);
+      const texts = (await this.#redis.call('HMGET', this.#key('time'), ...some)) as (
+        | string
+        | null
+      )[];
+      known.push(...texts.map((text) => (text === null ? undefined : Number(text))));
+    }
+    if (!known.includes(undefined)) return known as number[];
+    const all = (await this.#redis.call('HVALS', this.#key('time'))) as string[];
+    const sorted = all.map(Number).toSorted((a, b) => a - b);
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    return known.map((one) => one ?? median);
+  }
+
+  /** Names that the queue does not know. */
+  async #withoutJob(names: readonly string[]): Promise<string[]> {
+    const ids = new Set<string>();
+    for (const set of ['prioritized', 'delayed'])
+      for (const id of await this.#ids('ZRANGE', set)) ids.add(id);
+    for (const list of ['wait', 'paused', 'active'])
+      for (const id of await this.#ids('LRANGE', list)) ids.add(id);
+    const missing: string[] = [];
+    for (const name of names.filter((one) => !ids.has(jobIdOf(one)))) {
+      // It may have been between two of them.
+      if ((await this.queue.getJob(jobIdOf(name))) === undefined) missing.push(name);
+    }
+    return missing;
+  }
+
+  async #ids(command: 'ZRANGE' | 'LRANGE', set: string): Promise<string[]> {
+    return (await this.#redis.call(command, this.queue.toKey(set), 0, -1)) as string[];
+  }
+
+  /** Against starvation: longest first would let a short spider wait for as long as longer ones are ordered. */
+  async #hurry(): Promise<void> {
+    const before = Date.now() - (this.options.maxWaitMs ?? 3_600_000);
+    for (const job of await this.queue.getPrioritized(0, 9999)) {
+      const front = priorityOf(job.data.priority, Infinity);
+      if (job.timestamp < before && job.priority > front)
+        await job.changePriority({ priority: front });
+    }
+  }
+
+  /** Pending names as the queue will hand them out. */
+  async #waiting(): Promise<string[]> {
+    return (await this.#ids('ZRANGE', 'prioritized')).map(memberOfJob);
+  }
+
   #key(name: string): string {
     return `${this.#prefix}fleet:${name}`;
   }
 }
 
-/** The fleet as the settings describe it. */
-export function fleetOptions(settings: Pick<Settings, 'get'>): FleetOptions {
+function storedOrder(order: FleetOrder, ownVersion: string | undefined): StoredOrder {
+  const { spider, args = {}, priority = 0, group, version = ownVersion } = order;
   return {
-    redis: redisOptions(settings),
-    // How many run on a machine is its agent's to say: it starts anew where its lost runs still have a lease.
-    sets: { ...spiderSetsOptions(settings), limit: 0 },
-    attempts: Math.max(1, countOf('FLEET_ATTEMPTS', settings.get('FLEET_ATTEMPTS') ?? 3)),
-    backoffMs: countOf('FLEET_BACKOFF', settings.get('FLEET_BACKOFF') ?? 5) * 1000,
+    spider,
+    args,
+    priority,
+    ...(group !== undefined && { group }),
+    ...(version !== undefined && { version }),
   };
-}
-
-/** How an agent works, as the settings describe it. */
-export function agentOptions(settings: Pick<Settings, 'get'>): {
-  count: number;
-  lockMs: number;
-  stalledMs: number;
-  blockMs: number;
-  graceMs: number;
-} {
-  const { limit = 20, leaseMs = 120_000 } = spiderSetsOptions(settings);
-  const stalled = settings.get('FLEET_STALLED_INTERVAL') ?? 15;
-  const block = settings.get('FLEET_BLOCK_LIMIT') ?? 60;
-  return {
-    // BullMQ knows no lack of a limit.
-    count: limit || 1000,
-    lockMs: leaseMs,
-    stalledMs: Math.max(100, countOf('FLEET_STALLED_INTERVAL', stalled) * 1000),
-    blockMs: countOf('FLEET_BLOCK_LIMIT', block) * 1000,
-    graceMs: settings.get('SHUTDOWN_TIMEOUT') * 1000,
-  };
-}
-
-/** @internal */
-export const queueName = 'spiders';
-
-/** @internal The keys of the queue stand apart from the sets. */
-export function queuePrefix(prefix: string): string {
-  return `${prefix}fleet:queue`;
 }
 
 /** A spider's name alone says which run it is; arguments are part of it. */
@@ -354,25 +408,20 @@ function memberOf(spider: string, args: SpiderArgs): string {
   return `${spider}#${mark}`;
 }
 
-/** What a member of the sets orders; its arguments are in the record of its last run. */
-function orderOf(
-  member: string,
-  record: Readonly<Record<string, unknown>> | undefined,
-): FleetOrder {
-  const spider = member.replace(/#[0-9a-f]{8}$/, '');
-  return { spider, args: (record?.['args'] as SpiderArgs | undefined) ?? {} };
-}
-
 /** BullMQ takes no number and no colon as an id. */
 function jobIdOf(member: string): string {
   return `s.${encodeURIComponent(member)}`;
 }
 
-/** For BullMQ the lowest is first, from 1 on. */
+function memberOfJob(id: string): string {
+  return decodeURIComponent(id.slice(2));
+}
+
+/**
+ * For BullMQ the lowest is first, from 1 on. Within a priority the longest is first: by the logarithm, so that tenths of
+ * seconds differ and days do not reach the next priority.
+ */
 function priorityOf(priority: number, seconds: number): number {
-  const longest = Math.round(Math.min(seconds, maxSeconds));
-  return Math.min(
-    2_000_000,
-    Math.max(1, middle - Math.round(priority) * (maxSeconds + 1) - longest),
-  );
+  const longest = Math.min(step - 1, Math.round(500 * Math.log2(1 + seconds)));
+  return Math.min(2_000_000, Math.max(1, middle - Math.round(priority) * step - longest));
 }

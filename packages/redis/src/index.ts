@@ -6,17 +6,30 @@ export {
   redisOptions,
 } from './connection.ts';
 export { crawlPending, type CrawlPendingOptions } from './crawl-pending.ts';
+export { Fleet, type FleetOrder, type FleetStatus } from './fleet.ts';
+export { FleetAgent, type FleetAgentOptions } from './fleet-agent.ts';
+export type { FleetSchedule } from './fleet-cron.ts';
+export { FleetHostError } from './fleet-host-process.ts';
+export type {
+  FleetJob,
+  FleetJobHistory,
+  FleetJobPage,
+  FleetJobQuery,
+  FleetLog,
+  FleetProgress,
+  FleetRun,
+  FleetSlot,
+} from './fleet-jobs.ts';
+export type { FleetMachine } from './fleet-machines.ts';
+export { readManifest } from './fleet-manifest.ts';
+export type { HostConfig } from './fleet-messages.ts';
 export {
   agentOptions,
-  Fleet,
-  type FleetMachine,
+  type FleetAgentSettings,
   type FleetOptions,
   fleetOptions,
-  type FleetOrder,
-  type FleetStatus,
-} from './fleet.ts';
-export { FleetAgent, type FleetAgentOptions, FleetHostError } from './fleet-agent.ts';
-export type { HostConfig } from './fleet-messages.ts';
+  groupLimits,
+} from './fleet-settings.ts';
 export { type ReasonVerdict, recordOf, type RunRecord, verdictOf } from './reasons.ts';
 export { SpiderCountLimit } from './spider-count-limit.ts';
 export {
@@ -30,3 +43,16 @@ export {
   type SpiderState,
   type SpiderTarget,
 } from './spider-sets.ts';
+export {
+  type Claimed,
+  Frontier,
+  FrontierGoneError,
+  type FrontierOptions,
+  type HostReport,
+} from './frontier.ts';
+export { FrontierWatch } from './frontier-watch.ts';
+export { RedisDupeFilter } from './dupe-filter.ts';
+export { RedisPipeline } from './redis-pipeline.ts';
+export { RedisScheduler, type RedisSchedulerHost } from './scheduler.ts';
+export { RedisSpider } from './redis-spider.ts';
+export { RedisStatsCollector } from './stats.ts';

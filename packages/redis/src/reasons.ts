@@ -37,19 +37,30 @@ export interface RunRecord {
   readonly reason: string;
   readonly ok: boolean;
   readonly items: number;
+  readonly requests: number;
   readonly responses: number;
+  readonly retries: number;
+  /** Log lines of errors. */
+  readonly errors: number;
+  /** Of all responses, as they came. */
+  readonly bytes: number;
   readonly seconds: number;
   readonly at: number;
   readonly error?: string;
 }
 
 export function recordOf(result: CrawlResult, seconds: number): RunRecord {
+  const count = (name: string): number => Number(result.stats[name] ?? 0);
   return {
     spider: result.spider,
     reason: result.reason,
     ok: result.ok,
-    items: Number(result.stats['item_scraped_count'] ?? 0),
-    responses: Number(result.stats['response_received_count'] ?? 0),
+    items: count('item_scraped_count'),
+    requests: count('downloader/request_count'),
+    responses: count('response_received_count'),
+    retries: count('retry/count'),
+    errors: count('log_count/ERROR'),
+    bytes: count('downloader/response_bytes'),
     seconds: Math.round(seconds * 1000) / 1000,
     at: Date.now(),
     ...(result.error && { error: result.error.message.slice(0, 1000) }),

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 
 import { type Settings, SettingsError } from 'lycosa';
 
 import type { RedisConnection } from './connection.ts';
+import { keyNames, type ScriptName, scripts } from './spider-sets-scripts.ts';
 
 /** Where a spider's name may stand. It stands in one of them at a time. */
 export type SpiderState = 'pending' | 'running' | 'finished' | 'failed';
@@ -36,13 +37,16 @@ export interface Claim {
   readonly name: string;
   readonly token: number;
   readonly generation: number;
+  /** Counts the runs of the spider, from 1 on: what is kept of a run is named by it. */
+  readonly attempt: number;
 }
 
 /**
- * What became of a claim: `limit`: the machine or the fleet is full, and the name is pending again; `busy`: it runs
- * elsewhere; `old`: a later run has begun; `done`: this order was carried out already.
+ * What became of a claim: `limit`: the machine or the fleet is full, and the name is pending again; `group`: as many of
+ * its group run as may; `busy`: it runs elsewhere; `old`: a later run has begun; `done`: this order was carried out
+ * already.
  */
-export type ClaimRefusal = 'limit' | 'busy' | 'old' | 'done';
+export type ClaimRefusal = 'limit' | 'group' | 'busy' | 'old' | 'done';
 
 /** What becomes of a running spider when its run has ended. */
 export type SpiderTarget = Exclude<SpiderState, 'running'>;
@@ -54,157 +58,22 @@ export interface SpiderEvent {
   readonly to: SpiderState;
   readonly token: number;
   readonly owner: string;
+  readonly attempt: number;
 }
 
-const keyNames = [
-  'pending',
-  'running',
-  'finished',
-  'failed',
-  'fleet:owner',
-  'fleet:lease',
-  'fleet:token',
-  'fleet:done',
-  'fleet:result',
-  'fleet:stop',
-  'fleet:events',
-  'fleet:generation',
-] as const;
+/** @internal What is known of a name, for a server that has lost it. */
+export interface KnownSpider {
+  readonly name: string;
+  readonly state: SpiderState;
+  readonly token: number;
+  readonly attempt: number;
+  /** JSON, or nothing. */
+  readonly order: string;
+  readonly record: string;
+}
 
 /** Tokens of one order: more starts than that do not happen. */
 const startsPerGeneration = 1_000_000;
-
-const prelude = `
-local pending, running, finished, failed, owner, lease, token, done, result, stop, events, generation = unpack(KEYS)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function move(name, to, by)
-  for i = 1, 4 do
-    if KEYS[i] ~= to then redis.call('SREM', KEYS[i], name) end
-  end
-  redis.call('SADD', to, name)
-  local state = to == pending and 'pending' or to == running and 'running' or to == finished and 'finished' or 'failed'
-  redis.call('XADD', events, 'MAXLEN', '~', 20000, '*', 'name', name, 'to', state,
-    'token', redis.call('HGET', token, name) or '0', 'owner', by)
-end
-local function free(name)
-  redis.call('HDEL', owner, name)
-  redis.call('ZREM', lease, name)
-end
-local function hold(name, by, mode, ms)
-  redis.call('HSET', owner, name, by .. '|' .. mode)
-  redis.call('ZADD', lease, now + ms, name)
-  if redis.call('SISMEMBER', running, name) == 0 then move(name, running, by) end
-end
-local function reap()
-  local late = redis.call('ZRANGEBYSCORE', lease, '-inf', now, 'LIMIT', 0, 100)
-  for _, name in ipairs(late) do
-    free(name)
-    if redis.call('SISMEMBER', running, name) == 1 then move(name, pending, 'lease') end
-  end
-  return #late
-end
-local function full(machine, limit, fleetLimit)
-  if fleetLimit > 0 and redis.call('SCARD', running) >= fleetLimit then return true end
-  if limit == 0 then return false end
-  local count = 0
-  for _, value in ipairs(redis.call('HVALS', owner)) do
-    if string.sub(value, 1, #machine + 1) == machine .. '/' then count = count + 1 end
-  end
-  return count >= limit
-end
-`;
-
-const scripts = {
-  take: `
-local by, machine, limit, fleetLimit, ms = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-reap()
-if full(machine, limit, fleetLimit) then return {'limit'} end
-local name = redis.call('SRANDMEMBER', pending)
-if not name then return {'empty'} end
-local mine = redis.call('HINCRBY', token, name, 1)
-hold(name, by, 't', ms)
-return {'ok', mine, name}`,
-  claim: `
-local name, by, machine = ARGV[1], ARGV[2], ARGV[3]
-local limit, fleetLimit, ms = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local given, order = tonumber(ARGV[7]), ARGV[8]
-reap()
-if order ~= '0' and redis.call('HGET', done, name) == order then return {'done'} end
-local held = redis.call('HGET', owner, name)
-local stored = tonumber(redis.call('HGET', token, name) or '0')
-if given > 0 then
-  if given < stored or (given == stored and held and held ~= by .. '|o') then return {'old'} end
-elseif held then
-  if held ~= by .. '|t' then return {'busy'} end
-  hold(name, by, 'o', ms)
-  return {'ok', stored}
-end
-if not held and full(machine, limit, fleetLimit) then
-  if redis.call('SISMEMBER', running, name) == 0 then move(name, pending, by) end
-  return {'limit'}
-end
-local mine = given > 0 and given or stored + 1
-redis.call('HSET', token, name, mine)
-hold(name, by, 'o', ms)
-return {'ok', mine}`,
-  renew: `
-local name, by, mine, ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local held = redis.call('HGET', owner, name)
-local answer = {'lost'}
-if redis.call('HGET', token, name) == mine then
-  if held == by .. '|o' or held == by .. '|t' then
-    redis.call('ZADD', lease, now + ms, name)
-    answer = {'ok', redis.call('HGET', stop, name) or ''}
-  elseif not held and redis.call('SISMEMBER', pending, name) == 1 then
-    hold(name, by, 'o', ms)
-    answer = {'ok', redis.call('HGET', stop, name) or ''}
-  end
-end
-reap()
-return answer`,
-  release: `
-local name, by, mine, to, order, record = ARGV[1], ARGV[2], ARGV[3], KEYS[tonumber(ARGV[4])], ARGV[5], ARGV[6]
-if redis.call('HGET', token, name) ~= mine then return {'lost'} end
-local held = redis.call('HGET', owner, name)
-if held then
-  if held ~= by .. '|o' and held ~= by .. '|t' then return {'lost'} end
-elseif redis.call('SISMEMBER', pending, name) == 0 then return {'lost'} end
-free(name)
-move(name, to, by)
-if record ~= '' then redis.call('HSET', result, name, record) end
-if to ~= pending then
-  redis.call('HDEL', stop, name)
-  if order ~= '0' then redis.call('HSET', done, name, order) end
-end
-return {'ok'}`,
-  order: `
-local only = ARGV[1] == 'pending'
-local answer = {}
-for i = 2, #ARGV do
-  local name = ARGV[i]
-  local waits = redis.call('SISMEMBER', pending, name) == 1
-  if only and not waits then answer[i - 1] = 0
-  else
-    answer[i - 1] = redis.call('HINCRBY', generation, name, 1)
-    if not waits and redis.call('SISMEMBER', running, name) == 0 then move(name, pending, 'order') end
-    redis.call('HDEL', stop, name)
-  end
-end
-return answer`,
-  cancel: `
-local name, mode, record = ARGV[1], ARGV[2], ARGV[3]
-if redis.call('HGET', owner, name) then
-  redis.call('HSET', stop, name, mode)
-  return {'running'}
-end
-if redis.call('SISMEMBER', pending, name) == 0 then return {'none'} end
-move(name, failed, 'stop')
-redis.call('HSET', result, name, record)
-redis.call('HSET', done, name, redis.call('HGET', generation, name) or '0')
-return {'pending'}`,
-  reap: 'return reap()',
-} as const;
 
 /**
  * The sets `pending`, `running`, `finished` and `failed` in Redis, plain sets of names. Every change is one script on the
@@ -216,7 +85,8 @@ export class SpiderSets {
   readonly leaseMs: number;
   readonly #redis: RedisConnection;
   readonly #keys: readonly string[];
-  readonly #machine: string;
+  /** The machine's name, as owners begin with it. */
+  readonly machine: string;
   readonly #limit: number;
   readonly #fleetLimit: number;
 
@@ -224,8 +94,8 @@ export class SpiderSets {
     this.#redis = redis;
     this.#keys = keyNames.map((name) => (options.prefix ?? '') + name);
     // The machine is what stands before the first slash of an owner.
-    this.#machine = (options.machine ?? hostname()).replaceAll(/[/|]/g, '_');
-    this.owner = options.owner ?? `${this.#machine}/${process.pid}/${randomUUID().slice(0, 8)}`;
+    this.machine = (options.machine ?? hostname()).replaceAll(/[/|]/g, '_');
+    this.owner = options.owner ?? `${this.machine}/${process.pid}/${randomUUID().slice(0, 8)}`;
     this.#limit = options.limit ?? 0;
     this.#fleetLimit = options.fleetLimit ?? 0;
     this.leaseMs = options.leaseMs ?? 120_000;
@@ -233,63 +103,69 @@ export class SpiderSets {
 
   /** Takes any pending spider, which then runs; `undefined` where none is pending, `limit` where no more may run. */
   async take(): Promise<Claim | 'limit' | undefined> {
-    const [answer, token, name] = await this.#run('take', [
+    const [answer, token, attempt, name] = await this.#run('take', [
       this.owner,
-      this.#machine,
+      this.machine,
       this.#limit,
       this.#fleetLimit,
-      this.leaseMs,
     ]);
     if (answer === 'limit') return answer;
-    return answer === 'ok'
-      ? { name: String(name), token: Number(token), generation: 0 }
-      : undefined;
+    if (answer !== 'ok') return undefined;
+    return { name: String(name), token: Number(token), generation: 0, attempt: Number(attempt) };
   }
 
   /**
    * Makes a spider one that runs here. One that was taken by this owner stays the same run.
    *
    * @param fence - Which run it is, where somebody else counts them.
+   * @param group - Only so many of a group run at once, as `limitGroup()` says; one if it was never said.
    */
-  async claim(name: string, fence?: Fence): Promise<Claim | ClaimRefusal> {
+  async claim(name: string, fence?: Fence, group = ''): Promise<Claim | ClaimRefusal> {
     const given = fence ? fence.generation * startsPerGeneration + fence.start : 0;
     const generation = fence?.generation ?? 0;
-    const [answer, token] = await this.#run('claim', [
+    const [answer, token, attempt] = await this.#run('claim', [
       name,
       this.owner,
-      this.#machine,
+      this.machine,
       this.#limit,
       this.#fleetLimit,
-      this.leaseMs,
       given,
       generation,
+      group,
     ]);
     if (answer !== 'ok') return answer as ClaimRefusal;
-    return { name, token: Number(token), generation };
+    return { name, token: Number(token), generation, attempt: Number(attempt) };
   }
 
   /** Puts the end of the lease off. `lost` where it ended and the spider went elsewhere; else how it shall stop, if it shall. */
   async renew(claim: Claim): Promise<'lost' | 'graceful' | 'fast' | undefined> {
-    const [answer, stop] = await this.#run('renew', [
-      claim.name,
-      this.owner,
-      claim.token,
-      this.leaseMs,
-    ]);
+    const [answer, stop] = await this.#run('renew', [claim.name, this.owner, claim.token]);
     if (answer !== 'ok') return 'lost';
     return stop === 'graceful' || stop === 'fast' ? stop : undefined;
+  }
+
+  /** False if a later run has begun: what this one made must not take the place of what that one makes. */
+  async holds(claim: Claim): Promise<boolean> {
+    const [answer] = await this.#run('holds', [claim.name, this.owner, claim.token]);
+    return answer === 'ok';
   }
 
   /**
    * Ends a run.
    *
-   * @param record - What `result()` shall say of it.
+   * @param record - What `results()` shall say of it.
+   * @param owner - Whose claim it was; ours by default.
    * @returns False, and nothing is changed, if a later run has begun or this one was ended already.
    */
-  async release(claim: Claim, to: SpiderTarget, record?: object): Promise<boolean> {
+  async release(
+    claim: Claim,
+    to: SpiderTarget,
+    record?: object,
+    owner: string = this.owner,
+  ): Promise<boolean> {
     const [answer] = await this.#run('release', [
       claim.name,
-      this.owner,
+      owner,
       claim.token,
       keyNames.indexOf(to) + 1,
       claim.generation,
@@ -298,11 +174,20 @@ export class SpiderSets {
     return answer === 'ok';
   }
 
-  /** Makes spiders pending that do not run. Gives each order a number, 0 for a name that `onlyPending` left out. */
-  async order(names: readonly string[], onlyPending = false): Promise<number[]> {
+  /**
+   * Makes spiders pending that do not run. Gives each order a number, 0 for one that runs and for a name that
+   * `onlyPending` left out.
+   *
+   * @param orders - What is kept of each order, as JSON; what was kept before by default.
+   */
+  async order(
+    names: readonly string[],
+    onlyPending = false,
+    orders: readonly string[] = [],
+  ): Promise<number[]> {
     const numbers: number[] = [];
     for (let i = 0; i < names.length; i += 1000) {
-      const some = names.slice(i, i + 1000);
+      const some = names.slice(i, i + 1000).flatMap((name, j) => [name, orders[i + j] ?? '']);
       const answers = await this.#run('order', [onlyPending ? 'pending' : 'all', ...some]);
       numbers.push(...answers.map(Number));
     }
@@ -318,7 +203,39 @@ export class SpiderSets {
 
   /** Makes spiders pending whose owner has not renewed in time. How many. */
   async reap(): Promise<number> {
-    return Number(await this.#redis.call('EVAL', ...this.#command('reap', [])));
+    return Number(await this.#evaluate('reap', []));
+  }
+
+  /**
+   * @internal Tells a server that was started anew what it may have lost. What it knows better stands.
+   *
+   * @param isOurs - Whether a run goes on here.
+   * @returns How many names it had to be told of.
+   */
+  async restore(known: readonly KnownSpider[], isOurs: (name: string) => boolean): Promise<number> {
+    let count = 0;
+    for (let i = 0; i < known.length; i += 500) {
+      const args = known
+        .slice(i, i + 500)
+        .flatMap(({ name, state, token, attempt, order, record }) => [
+          name,
+          state,
+          token,
+          attempt,
+          order,
+          record,
+          isOurs(name) ? 1 : 0,
+        ]);
+      count += Number(await this.#evaluate('restore', [this.owner, ...args]));
+    }
+    return count;
+  }
+
+  /** How many spiders of a group may run at once; all together where no group is named. `undefined` takes it back. */
+  async limitGroup(count: number | undefined, group = '*'): Promise<void> {
+    const key = this.#key('fleet:limits');
+    if (count === undefined) await this.#redis.call('HDEL', key, group);
+    else await this.#redis.call('HSET', key, group, count);
   }
 
   async names(state: SpiderState): Promise<string[]> {
@@ -358,7 +275,13 @@ export class SpiderSets {
     ][];
     return rows.map(([id, flat]) => {
       const event = Object.fromEntries(pairs(flat)) as Record<keyof SpiderEvent, string>;
-      return { ...event, id, to: event.to as SpiderState, token: Number(event.token) };
+      return {
+        ...event,
+        id,
+        to: event.to as SpiderState,
+        token: Number(event.token),
+        attempt: Number(event.attempt),
+      };
     });
   }
 
@@ -366,17 +289,28 @@ export class SpiderSets {
     return this.#keys[keyNames.indexOf(name)]!;
   }
 
-  async #run(name: keyof typeof scripts, args: readonly (string | number)[]): Promise<unknown[]> {
-    return (await this.#redis.call('EVAL', ...this.#command(name, args))) as unknown[];
+  async #run(name: ScriptName, args: readonly (string | number)[]): Promise<unknown[]> {
+    return (await this.#evaluate(name, args)) as unknown[];
   }
 
-  #command(
-    name: keyof typeof scripts,
-    args: readonly (string | number)[],
-  ): [string, ...(string | number)[]] {
-    return [prelude + scripts[name], this.#keys.length, ...this.#keys, ...args];
+  /** By its hash, which the server knows after the first time. */
+  async #evaluate(name: ScriptName, args: readonly (string | number)[]): Promise<unknown> {
+    const rest = [this.#keys.length, ...this.#keys, this.leaseMs, ...args];
+    try {
+      return await this.#redis.call('EVALSHA', hashes[name], ...rest);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return this.#redis.call('EVAL', scripts[name], ...rest);
+    }
   }
 }
+
+const hashes = Object.fromEntries(
+  Object.entries(scripts).map(([name, text]) => [
+    name,
+    createHash('sha1').update(text).digest('hex'),
+  ]),
+) as Record<ScriptName, string>;
 
 /** The sets as `SPIDER_COUNT`, `FLEET_SPIDER_COUNT`, `FLEET_PREFIX`, `FLEET_MACHINE` and `FLEET_LEASE` describe them. */
 export function spiderSetsOptions(settings: Pick<Settings, 'get'>): SpiderSetsOptions {

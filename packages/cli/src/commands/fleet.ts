@@ -1,59 +1,28 @@
-import type * as redis from '@lycosa/redis';
-import type { Fleet, FleetStatus } from '@lycosa/redis';
-import type { Settings } from 'lycosa';
-
 import type { Command } from '../cli.ts';
-import { CommandError, escapeControls, type GlobalOptions, parsePairs } from '../options.ts';
-import {
-  checkSettings,
-  configFileOf,
-  loadSettings,
-  loadSpiders,
-  needProject,
-  type Project,
-} from '../project.ts';
+import { checkSettings, loadSettings, needProject } from '../project.ts';
+import { type FleetAction, type FleetCommandOptions, loadRedis } from './fleet-command.ts';
+import { add, cron, drain, limit, requeue, resume, stop } from './fleet-orders.ts';
+import { run } from './fleet-run.ts';
+import { jobs, logs, show, status } from './fleet-show.ts';
+import { ui } from './fleet-ui.ts';
 
-interface Options extends GlobalOptions {
-  readonly action: string;
-  readonly names?: readonly string[];
-  readonly arg?: readonly string[];
-  readonly all?: boolean;
-  readonly priority?: string;
-  readonly count?: string;
-  readonly hosts?: string;
-  readonly 'until-empty'?: boolean;
-  readonly json?: boolean;
-  readonly fast?: boolean;
-}
-
-interface Context {
-  readonly project: Project;
-  readonly settings: Settings;
-  readonly options: Options;
-  readonly names: readonly string[];
-}
-
-type Action = (fleet: Fleet, context: Context) => Promise<number>;
-
-const actions: Readonly<Record<string, Action>> = {
+const actions: Readonly<Record<string, FleetAction>> = {
   add,
   run,
   status,
-  requeue,
+  jobs,
+  show,
+  logs,
   stop,
-  drain: async (fleet) => {
-    await fleet.drain();
-    console.log('No further spider is begun. What runs ends in peace; fleet resume goes on.');
-    return 0;
-  },
-  resume: async (fleet) => {
-    await fleet.resume();
-    return 0;
-  },
+  requeue,
+  drain,
+  resume,
   limit,
+  cron,
+  ui,
 };
 
-export const fleet: Command<Options> = {
+export const fleet: Command<FleetCommandOptions> = {
   builder: (parser) =>
     parser
       .positional('action', {
@@ -61,19 +30,30 @@ export const fleet: Command<Options> = {
         choices: Object.keys(actions),
         describe: 'What to do',
       })
-      .positional('names', { type: 'string', array: true, describe: 'Spiders, or a number' })
+      .positional('names', { type: 'string', array: true, describe: 'Spiders, jobs, or a number' })
       .option('arg', {
         alias: 'a',
         type: 'string',
         array: true,
         requiresArg: true,
-        describe: 'add: give the spiders an argument, as in -a NAME=VALUE',
+        describe: 'add, cron: give the spiders an argument, as in -a NAME=VALUE',
       })
-      .option('all', { type: 'boolean', describe: 'add: all spiders of the project' })
+      .option('all', { type: 'boolean', describe: 'add, cron: all spiders of the project' })
       .option('priority', {
         type: 'string',
         requiresArg: true,
-        describe: 'add: the higher goes first; 0 by default',
+        describe: 'add, cron: the higher goes first; 0 by default',
+      })
+      .option('group', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'add, cron, limit: spiders of one group run one at a time, or so many',
+      })
+      .option('code-version', {
+        type: 'string',
+        requiresArg: true,
+        describe:
+          'add, cron: only machines with this version of the project; FLEET_VERSION by default',
       })
       .option('count', {
         type: 'string',
@@ -86,8 +66,30 @@ export const fleet: Command<Options> = {
         describe: 'run: processes that they are spread over; 1 by default',
       })
       .option('until-empty', { type: 'boolean', describe: 'run: end when all is done' })
-      .option('json', { type: 'boolean', describe: 'status: print JSON' })
+      .option('watch', { type: 'boolean', describe: 'run: stay for further orders; the default' })
+      .option('json', { type: 'boolean', describe: 'status, jobs, show, cron: print JSON' })
+      .option('state', {
+        type: 'string',
+        choices: ['pending', 'running', 'finished', 'failed'],
+        describe: 'jobs: only these',
+      })
+      .option('search', { type: 'string', requiresArg: true, describe: 'jobs: part of the name' })
+      .option('offset', { type: 'string', requiresArg: true, describe: 'jobs: leave out so many' })
+      .option('limit', { type: 'string', requiresArg: true, describe: 'jobs: at most; 100' })
+      .option('attempt', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'logs: which run; the last',
+      })
+      .option('tail', { type: 'string', requiresArg: true, describe: 'logs: last lines; 200' })
+      .option('pattern', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'cron add: when, as in "0 3 * * *"',
+      })
+      .option('tz', { type: 'string', requiresArg: true, describe: 'cron add: time zone' })
       .option('fast', { type: 'boolean', describe: 'stop: break transfers off' })
+      .conflicts('until-empty', 'watch')
       .example('$0 fleet add --all', 'Order a run of every spider')
       .example('$0 fleet run --count 20', 'Let this machine run them'),
 
@@ -105,121 +107,3 @@ export const fleet: Command<Options> = {
     }
   },
 };
-
-async function loadRedis(): Promise<typeof redis> {
-  try {
-    return await import('@lycosa/redis');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new CommandError('fleet needs a package: npm install @lycosa/redis', { cause });
-  }
-}
-
-async function add(open: Fleet, { project, settings, options, names }: Context): Promise<number> {
-  const spiders = await loadSpiders(project, settings);
-  if (names.length === 0 && !options.all) {
-    throw new CommandError('fleet add takes names of spiders, or --all.');
-  }
-  // A name that does not exist is told here, not by ten machines.
-  for (const name of names) spiders.load(name);
-  const args = parsePairs(options.arg, '-a');
-  const priority = numberOf('--priority', options.priority ?? '0');
-  const orders = (options.all ? spiders.list() : names).map((spider) => ({
-    spider,
-    args,
-    priority,
-  }));
-  await open.add(orders);
-  console.log(`${orders.length} ordered, ${await open.sets.count('pending')} pending`);
-  return 0;
-}
-
-async function run(open: Fleet, { project, settings, options }: Context): Promise<number> {
-  const { agentOptions, FleetAgent } = await loadRedis();
-  const { createLogger } = await import('lycosa');
-  const isLogged = settings.get('LOG_ENABLED');
-  const log = createLogger({
-    level: isLogged ? (settings.get('LOG_LEVEL') as 'INFO') : 'OFF',
-    format: settings.get('LOG_FORMAT') as 'text',
-  });
-  const { set, loglevel, logfile, nolog } = options;
-  const config = configFileOf(project.root);
-  const fromSettings = agentOptions(settings);
-  const fleetLimit = settings.get('FLEET_SPIDER_COUNT');
-  if (fleetLimit !== undefined) await open.limit(numberOf('FLEET_SPIDER_COUNT', fleetLimit));
-  const agent = new FleetAgent(open, {
-    ...fromSettings,
-    log,
-    count: options.count ? numberOf('--count', options.count, 1) : fromSettings.count,
-    hosts: numberOf('--hosts', options.hosts ?? '1', 1),
-    host: {
-      root: project.root,
-      ...(config !== undefined && { config }),
-      settings: {
-        ...parsePairs(set, '-s'),
-        ...(loglevel !== undefined && { LOG_LEVEL: loglevel }),
-        ...(logfile !== undefined && { LOG_FILE: logfile }),
-        ...(nolog && { LOG_ENABLED: false }),
-      },
-    },
-  });
-  const { promise: stopped, resolve } = Promise.withResolvers<void>();
-  const onSignal = (): void => {
-    log.info('Handing back what runs');
-    resolve(agent.stop());
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  await (options['until-empty'] ? Promise.race([agent.untilEmpty(), stopped]) : stopped);
-  await agent.stop();
-  process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  await log.close();
-  return 0;
-}
-
-async function status(open: Fleet, { options }: Context): Promise<number> {
-  const state = await open.status();
-  if (options.json) console.log(JSON.stringify(state));
-  else for (const line of statusLines(state)) console.log(escapeControls(line));
-  return 0;
-}
-
-function* statusLines(state: FleetStatus): Iterable<string> {
-  const { pending, running, finished, failed } = state;
-  yield `pending ${pending}  running ${running}  finished ${finished}  failed ${failed}`;
-  if (state.isDraining) yield 'draining: no further spider is begun';
-  for (const machine of state.machines) {
-    yield `${machine.id}: ${machine.running} of ${machine.count} in ${machine.hosts} processes, ${machine.rssMb} MB`;
-  }
-  for (const [name, owner] of Object.entries(state.spiders)) yield `running ${name} on ${owner}`;
-  for (const [name, { reason, error }] of Object.entries(state.failures)) {
-    yield `failed ${name}: ${String(error ?? reason)}`;
-  }
-}
-
-async function requeue(open: Fleet, { names }: Context): Promise<number> {
-  console.log(`${await open.requeue(names.length > 0 ? names : undefined)} requeued`);
-  return 0;
-}
-
-async function stop(open: Fleet, { names, options }: Context): Promise<number> {
-  if (names.length === 0) throw new CommandError('fleet stop takes names of spiders.');
-  let isFound = true;
-  for (const name of names) {
-    if (await open.stop(name, options.fast ? 'fast' : 'graceful')) continue;
-    console.error(`lycosa: ${escapeControls(name)} is neither pending nor running.`);
-    isFound = false;
-  }
-  return isFound ? 0 : 1;
-}
-
-async function limit(open: Fleet, { names }: Context): Promise<number> {
-  if (names.length !== 1) throw new CommandError('fleet limit takes a number; 0 is no limit.');
-  await open.limit(numberOf('limit', names[0]!));
-  return 0;
-}
-
-function numberOf(name: string, value: unknown, least = name === '--priority' ? -99 : 0): number {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof number === 'number' && Number.isInteger(number) && number >= least) return number;
-  throw new CommandError(`${name} takes a whole number ≥ ${least}, got ${JSON.stringify(value)}.`);
-}

@@ -1,4 +1,5 @@
-import { isAbsolute, resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { NotConfigured, SettingsError } from '../errors.ts';
@@ -12,8 +13,8 @@ export interface ComponentClass<T> {
 }
 
 /**
- * Components and their order, low numbers near the engine. `null` switches one off. A text `./file.ts#Export` stands
- * for a class where only text fits.
+ * Components and their order, low numbers near the engine. `null` switches one off. A text `./file.ts#Export` or
+ * `package#Export` stands for a class where only text fits.
  */
 export type ComponentPriorities<T> = readonly (readonly [
   ComponentClass<T> | string,
@@ -31,6 +32,13 @@ export function mergeComponents<T>(
     .toSorted((a, b) => a[1] - b[1]);
 }
 
+/** Builds one component. */
+export function buildComponent<T>(componentClass: ComponentClass<T>, crawler: Crawler): T {
+  return componentClass.fromCrawler
+    ? componentClass.fromCrawler(crawler)
+    : new (componentClass as new () => T)();
+}
+
 /** Builds the components in their order; one that throws `NotConfigured` is left out. */
 export function buildComponents<T>(
   list: readonly (readonly [ComponentClass<T>, number])[],
@@ -39,11 +47,7 @@ export function buildComponents<T>(
   const built: T[] = [];
   for (const [componentClass] of list) {
     try {
-      built.push(
-        componentClass.fromCrawler
-          ? componentClass.fromCrawler(crawler)
-          : new (componentClass as new () => T)(),
-      );
+      built.push(buildComponent(componentClass, crawler));
     } catch (thrown) {
       if (!(thrown instanceof NotConfigured)) throw thrown;
       if (thrown.message) crawler.log.warn(`${componentClass.name} is off: ${thrown.message}`);
@@ -53,9 +57,9 @@ export function buildComponents<T>(
 }
 
 /**
- * Replaces `./file.ts#Export` by the class it names.
+ * Replaces `./file.ts#Export` and `package#Export` by the classes they name.
  *
- * @param root - Folder that the paths are seen from.
+ * @param root - Folder that files and packages are seen from.
  * @throws SettingsError when there is no such file or export.
  */
 export async function resolveComponents<T>(
@@ -70,23 +74,26 @@ export async function resolveComponents<T>(
       );
     }
     const [component, order] = entry as readonly [ComponentClass<T> | string, number | null];
-    resolved.push([
-      typeof component === 'string' ? await load<T>(component, root) : component,
-      order,
-    ]);
+    resolved.push([await resolveClass(component, root), order]);
   }
   return resolved;
 }
 
-async function load<T>(text: string, root: string): Promise<ComponentClass<T>> {
+/**
+ * The class that a text names; a class is returned as it is.
+ *
+ * @throws SettingsError when there is no such file, package or export.
+ */
+export async function resolveClass<C extends object>(
+  component: C | string,
+  root: string,
+): Promise<C> {
+  if (typeof component !== 'string') return component;
+  const text = component;
   const [path = '', name = ''] = text.split('#', 2);
-  const isFile = path.startsWith('.') || isAbsolute(path);
   let module: Record<string, unknown>;
   try {
-    module = (await import(isFile ? pathToFileURL(resolve(root, path)).href : path)) as Record<
-      string,
-      unknown
-    >;
+    module = (await import(locate(path, root))) as Record<string, unknown>;
   } catch (cause) {
     throw new SettingsError(
       `The component ${JSON.stringify(text)} cannot be imported: ${(cause as Error).message}`,
@@ -99,5 +106,17 @@ async function load<T>(text: string, root: string): Promise<ComponentClass<T>> {
       `${JSON.stringify(text)} names no class: ${path} exports ${Object.keys(module).join(', ') || 'nothing'}. Write './file.ts#ClassName'.`,
     );
   }
-  return found as unknown as ComponentClass<T>;
+  return found as unknown as C;
+}
+
+/** Packages are those of the project, wherever Lycosa itself is installed. */
+function locate(path: string, root: string): string {
+  if (path.startsWith('.') || isAbsolute(path)) return pathToFileURL(resolve(root, path)).href;
+  try {
+    const file = createRequire(join(root, 'lycosa.config.ts')).resolve(path);
+    return isAbsolute(file) ? pathToFileURL(file).href : file;
+  } catch {
+    // One that only `import` can find; or there is none, which the import tells best.
+    return path;
+  }
 }

@@ -97,23 +97,27 @@ export class CrawlerProcess {
     }
   }
 
-  /** What each slot does and why, for all sites that were visited (with `SLOT_SCOPE: 'process'`). */
+  /** What each slot does and why, for all sites that were visited. */
   slots(): SlotReport[] {
-    return Array.from(this.slotRegistry.values(), (slot) => slot.report());
+    return [...this.slotRegistry.reports()];
   }
 
-  /** Sets delay (seconds) or concurrency of a slot in place of settings, from now on; undefined gives it back to them. */
+  /**
+   * Sets delay (seconds) or concurrency of a slot in place of settings, from now on; undefined gives it back to them.
+   *
+   * @throws UsageError for a delay or a concurrency that cannot be.
+   */
   setSlot(key: string, values: SlotOverride): void {
-    this.slotRegistry.get(key).override(values);
+    this.slotRegistry.override(key, values);
   }
 
   /** Sends nothing to a host until `resumeHost()`; what is on the wire ends. */
   pauseHost(key: string): void {
-    this.slotRegistry.get(key).hold();
+    this.slotRegistry.hold(key);
   }
 
   resumeHost(key: string): void {
-    this.slotRegistry.get(key).resume();
+    this.slotRegistry.resume(key);
   }
 
   /** Stops all crawls. A graceful stop becomes a fast one after `SHUTDOWN_TIMEOUT` seconds. */

@@ -6,7 +6,7 @@ import { baseDownloaderMiddlewares } from '../downloader/middlewares/base.ts';
 import { CookiesMiddleware } from '../downloader/middlewares/cookies.ts';
 import { CrawlerSlots, SlotRegistry } from '../downloader/slot-registry.ts';
 import { Engine, type StopMode } from '../engine/engine.ts';
-import { CloseSpider, toError } from '../errors.ts';
+import { CloseSpider, SettingsError, toError } from '../errors.ts';
 import { baseExtensions } from '../extensions/base.ts';
 import type { Extension } from '../extensions/extension.ts';
 import { FeedExport } from '../feeds/feed-export.ts';
@@ -16,6 +16,7 @@ import type { Logger } from '../log/logger.ts';
 import type { ItemPipeline } from '../pipeline/item-pipeline.ts';
 import type { DupeFilter } from '../scheduler/dupe-filter.ts';
 import { JobFile } from '../scheduler/job.ts';
+import type { SchedulerClass } from '../scheduler/scheduler.ts';
 import { baseSpiderMiddlewares } from '../scraper/middlewares/base.ts';
 import type { SpiderMiddleware } from '../scraper/spider-middleware.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -23,10 +24,12 @@ import { SignalManager } from '../signals/signal-manager.ts';
 import type { Spider, SpiderArgs, SpiderClass } from '../spider/spider.ts';
 import { DummyStatsCollector, StatsCollector, type StatValue } from '../stats/stats-collector.ts';
 import {
+  buildComponent,
   buildComponents,
   type ComponentClass,
   type ComponentPriorities,
   mergeComponents,
+  resolveClass,
   resolveComponents,
 } from './component.ts';
 
@@ -50,7 +53,19 @@ export interface CrawlerComponents {
   readonly pipelines: Resolved<ItemPipeline>;
   readonly extensions: Resolved<Extension>;
   /** Null switches duplicates off; undefined is the default filter. */
-  readonly dupeFilter: DupeFilter | null | undefined;
+  readonly dupeFilter: ComponentClass<DupeFilter> | null | undefined;
+  /** Undefined is in memory, or in the file of a job. */
+  readonly scheduler: SchedulerClass | undefined;
+}
+
+/** Which run of which job of a fleet a crawl is. */
+export interface CrawlRun {
+  /** The name of the job; `%(job)s` in the URI of a feed. */
+  readonly job: string;
+  /** Counts the runs of the job, from 1 on; `%(attempt)d` in the URI of a feed. */
+  readonly attempt: number;
+  /** Whether it is still the latest run of its job. If not, it must put no feed in place. */
+  mayStore(): Promise<boolean>;
 }
 
 export interface CrawlerOptions {
@@ -59,6 +74,7 @@ export interface CrawlerOptions {
   readonly slots?: SlotRegistry;
   /** Folder that component paths and feeds are seen from. */
   readonly root?: string;
+  readonly run?: CrawlRun;
 }
 
 /** One run of one spider: its settings, signals, stats, components and engine. */
@@ -66,9 +82,12 @@ export class Crawler {
   readonly spiderClass: SpiderClass;
   readonly settings: Settings;
   readonly signals: SignalManager;
-  readonly stats: StatsCollector;
+  /** Of `STATS_CLASS`, from the start of the crawl on. */
+  stats: StatsCollector;
   readonly log: Logger;
   readonly root: string;
+  /** Set in a fleet. */
+  readonly run: CrawlRun | undefined;
   readonly slots: CrawlerSlots;
   logFormatter: LogFormatter = new LogFormatter();
   /** Hosts that `start()` has named. */
@@ -89,6 +108,7 @@ export class Crawler {
     this.settings = settings.copy();
     if (spiderClass.updateSettings) spiderClass.updateSettings(this.settings);
     this.root = options.root ?? process.cwd();
+    this.run = options.run;
     this.log = options.log.child({ spider: spiderClass.name });
     this.signals = new SignalManager();
     this.signals.onError = (error, signal) => {
@@ -97,10 +117,9 @@ export class Crawler {
     this.stats = this.settings.get('STATS_ENABLED')
       ? new StatsCollector()
       : new DummyStatsCollector();
+    const shared = options.slots ?? new SlotRegistry();
     const registry =
-      this.settings.get('SLOT_SCOPE') === 'crawler'
-        ? new SlotRegistry()
-        : (options.slots ?? new SlotRegistry());
+      this.settings.get('SLOT_SCOPE') === 'crawler' ? shared.apart(spiderClass.name) : shared;
     const perIp = this.settings.get('CONCURRENT_REQUESTS_PER_IP');
     this.slots = new CrawlerSlots(registry, {
       concurrency: perIp || this.settings.get('CONCURRENT_REQUESTS_PER_DOMAIN') || Infinity,
@@ -209,8 +228,7 @@ export class Crawler {
       result = this.#result('bootstrap_failed');
     } finally {
       this.slots.close();
-      // Held still only if the crawl could not start.
-      this.#job?.close();
+      await this.#closeJob();
     }
     this.log.info(
       `Spider closed (${result.reason}) after ${((performance.now() - start) / 1000).toFixed(1)} s`,
@@ -221,6 +239,7 @@ export class Crawler {
 
   async #run(args: SpiderArgs): Promise<string> {
     const { spiderClass, settings, signals } = this;
+    await this.#openStats();
     const spider = spiderClass.fromCrawler
       ? spiderClass.fromCrawler(this, args)
       : new spiderClass(args);
@@ -241,7 +260,7 @@ export class Crawler {
     let stopped = false;
     try {
       await engine.scheduler.open(spider);
-      this.#carryAccount(engine.scheduler.pending);
+      if (!engine.scheduler.isShared) this.#carryAccount(engine.scheduler.pending);
       await engine.pipelines.open();
       opened = true;
     } catch (thrown) {
@@ -264,6 +283,13 @@ export class Crawler {
     await this.#close(engine, spider);
     if (stopped) await signals.sendAwaited('engine_stopped', {});
     return engine.reason;
+  }
+
+  async #openStats(): Promise<void> {
+    const { settings, root } = this;
+    const collector = settings.get('STATS_CLASS');
+    if (!collector || !settings.get('STATS_ENABLED')) return;
+    this.stats = buildComponent(await resolveClass(collector, root), this);
   }
 
   async #openJob(spider: Spider): Promise<void> {
@@ -291,6 +317,11 @@ export class Crawler {
     if (pending + ended > 0) this.stats.set('account/scheduled', pending + ended);
   }
 
+  /** Before requests are forgotten: what they led to is in the feeds. False if a feed has failed. */
+  async flushFeeds(): Promise<boolean> {
+    return (await this.getExtension(FeedExport)?.flush()) ?? true;
+  }
+
   /**
    * Before requests are forgotten: what they led to is in the feeds, and the state is written down.
    *
@@ -298,7 +329,7 @@ export class Crawler {
    * @returns False if a feed has failed, so that they must not be forgotten.
    */
   async saveJob(): Promise<boolean> {
-    const isSafe = (await this.getExtension(FeedExport)?.flush()) ?? true;
+    const isSafe = await this.flushFeeds();
     const job = this.#job!;
     job.set('state', this.spider.state);
     job.set('startHosts', [...this.startHosts]);
@@ -312,11 +343,26 @@ export class Crawler {
     return isSafe;
   }
 
+  /** What is not in it by now is done again in the next run. */
+  async #closeJob(): Promise<void> {
+    const job = this.#job;
+    if (!job?.isOpen) return;
+    try {
+      // The last word is that of the close hooks: what they put into the state and the stats is in it.
+      if (this.#engine) await this.saveJob();
+      job.close();
+    } catch (thrown) {
+      this.fail(toError(thrown));
+      this.log.error('The job could not be closed', { error: toError(thrown) });
+    }
+  }
+
   /** Each step runs whatever became of the one before. */
   async #close(engine: Engine, spider: Spider): Promise<void> {
     const { reason } = engine;
     await engine.pipelines.close();
-    this.stats.set('account/left', engine.scheduler.pending + engine.scheduler.leased);
+    const { pending, leased, isShared } = engine.scheduler;
+    this.stats.set('account/left', isShared ? leased : pending + leased);
     try {
       await engine.scheduler.close(reason);
     } catch (thrown) {
@@ -327,6 +373,7 @@ export class Crawler {
     for (const outcome of await this.signals.sendAwaited('spider_closed', { spider, reason })) {
       if (outcome instanceof Error) this.fail(outcome);
     }
+    await this.#closeJob();
     this.#balance();
     if (this.settings.get('STATS_DUMP'))
       this.log.info('Dumping stats', { stats: this.stats.getAll() });
@@ -363,10 +410,13 @@ export class Crawler {
       own: ComponentPriorities<T>,
     ): Promise<Resolved<T>> =>
       mergeComponents(await resolveComponents(base, root), await resolveComponents(own, root));
-    const DupeFilterClass = settings.get('DUPEFILTER_CLASS') as
-      | (new () => DupeFilter)
-      | null
-      | undefined;
+    const dupeFilter = settings.get('DUPEFILTER_CLASS');
+    const scheduler = settings.get('SCHEDULER');
+    if (scheduler && settings.get('JOBDIR')) {
+      throw new SettingsError(
+        'SCHEDULER and JOBDIR both say where requests are kept. Leave one of them out.',
+      );
+    }
     return {
       downloaderMiddlewares: await list(
         baseDownloaderMiddlewares,
@@ -375,7 +425,11 @@ export class Crawler {
       spiderMiddlewares: await list(baseSpiderMiddlewares, settings.get('SPIDER_MIDDLEWARES')),
       pipelines: await list<ItemPipeline>([], settings.get('ITEM_PIPELINES')),
       extensions: await list(baseExtensions, settings.get('EXTENSIONS')),
-      dupeFilter: DupeFilterClass ? new DupeFilterClass() : DupeFilterClass,
+      dupeFilter:
+        typeof dupeFilter === 'string'
+          ? await resolveClass<ComponentClass<DupeFilter>>(dupeFilter, root)
+          : dupeFilter,
+      scheduler: scheduler ? await resolveClass(scheduler, root) : undefined,
     };
   }
 

@@ -1,5 +1,6 @@
 import { buildComponents, type ComponentClass } from '../crawler/component.ts';
 import type { Crawler } from '../crawler/crawler.ts';
+import { InFlight } from '../engine/in-flight.ts';
 import {
   DownloadCancelledError,
   toError,
@@ -10,7 +11,7 @@ import { Request } from '../http/request.ts';
 import { Response } from '../http/response.ts';
 import { DataHandler } from './handlers/data.ts';
 import { FileHandler } from './handlers/file.ts';
-import type { DownloadHandler } from './handlers/handler.ts';
+import { type DownloadHandler, SendAgain } from './handlers/handler.ts';
 import { HttpHandler } from './handlers/http.ts';
 import type { DownloaderMiddleware, MaybePromise } from './middleware.ts';
 import type { Slot } from './slot.ts';
@@ -35,9 +36,9 @@ export class Downloader {
   readonly #handlers = new Map<string, DownloadHandler>();
   readonly #handlerClasses: ReadonlyMap<string, HandlerClass | null>;
   /** Which slot holds a place for a request that is not on the wire yet. */
-  readonly #reserved = new Map<Request, Slot>();
+  readonly #reserved = new InFlight<Request, Slot>();
   /** What is on the wire, and since when. */
-  readonly #transfers = new Map<Request, number>();
+  readonly #transfers = new InFlight<Request, number>();
   #http: HttpHandler | undefined;
   #isStopping = false;
 
@@ -79,7 +80,7 @@ export class Downloader {
 
   /** `slot` holds a place for `request`, taken by the scheduler. */
   expect(request: Request, slot: Slot): void {
-    this.#reserved.set(request, slot);
+    this.#reserved.add(request, slot);
   }
 
   /**
@@ -178,7 +179,7 @@ export class Downloader {
     const turn = slot.enter(this);
     if (turn !== undefined && !(await turn))
       throw new DownloadCancelledError('The crawl is stopping.');
-    this.#transfers.set(request, performance.now());
+    this.#transfers.add(request, performance.now());
     try {
       if (this.#isStopping) throw new DownloadCancelledError('The crawl is stopping.');
       const response = await handler.download(request);
@@ -187,15 +188,19 @@ export class Downloader {
         signals.send('response_downloaded', { response, request, spider });
       return response;
     } catch (thrown) {
-      if (signals.has('download_failed'))
-        signals.send('download_failed', { error: toError(thrown), request, spider });
-      throw thrown;
+      if (!(thrown instanceof SendAgain)) {
+        if (signals.has('download_failed'))
+          signals.send('download_failed', { error: toError(thrown), request, spider });
+        throw thrown;
+      }
     } finally {
       this.#transfers.delete(request);
       slot.leave();
       if (signals.has('request_left_downloader'))
         signals.send('request_left_downloader', { request, spider });
     }
+    // In its turn like any other: the delay of the slot holds between the two.
+    return this.#transfer(request, slot);
   }
 
   #handler(url: string): DownloadHandler {

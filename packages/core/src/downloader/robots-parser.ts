@@ -28,7 +28,9 @@ const spellings: Readonly<Record<string, string>> = {
   'site-map': 'sitemap',
   'site map': 'sitemap',
   crawldelay: 'crawl-delay',
+  'crawl delay': 'crawl-delay',
   requestrate: 'request-rate',
+  'request rate': 'request-rate',
 };
 
 /** Agents whose group is remembered, and how much of a name is looked at. */
@@ -148,14 +150,15 @@ function gapOf(rate: string): number | undefined {
   return (Number(match[2]) * unit) / Number(match[1]);
 }
 
-/** Key and value of a line; the colon may be missing where there are just two words. */
+/** Key and value of a line; the colon may be missing where there are just two words, or the key is one of those. */
 function directive(line: string): [key: string, value: string] {
   const hash = line.indexOf('#');
   const text = (hash < 0 ? line : line.slice(0, hash)).trim();
   let at = text.indexOf(':');
   if (at < 0) {
-    const agents = /^user[ -]?agent\s+(.+)$/i.exec(text);
-    if (agents) return ['user-agent', agents[1]!];
+    const known = /^(user[ -]?agent|crawl[ -]?delay|request[ -]?rate)\s+(.+)$/i.exec(text);
+    if (known)
+      return [known[1]!.toLowerCase().replace(/(?<=user|crawl|request)[ -]?/, '-'), known[2]!];
     at = text.search(/\s/);
     if (at < 0 || /\s/.test(text.slice(at).trim())) return ['', ''];
   }

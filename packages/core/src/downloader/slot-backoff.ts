@@ -16,6 +16,12 @@ const probing: Pace = { perAnswer: 0.0006, perSecond: 0.005 };
 const margin = 1.08;
 /** Probing doubles its pace after so many good answers and so much time. */
 const patience = { answers: 300, ms: 60_000 };
+/** Once well below the delay at which the site refused: it allows more now. */
+const recovering: Pace = { perAnswer: 0.004, perSecond: 0.03 };
+const recovered = 0.85;
+/** A refusal that costs a pause is met less often: by its seconds over this, up to so many times. */
+const cheap = 1.5;
+const dearest = 40;
 /** Good answers since the last refusal without which the delay of the next one says nothing of the limit. */
 const credible = 8;
 /** What the site allowed is measured over so much time, or this many answers where they take longer. */
@@ -33,6 +39,10 @@ export interface Congestion {
   readonly delay: number;
   /** The delay is multiplied by this. */
   readonly factor: number;
+  /** Seconds that the site asks to wait. */
+  readonly pause?: number;
+  /** Requests of the last second that it may have allowed, as far as is known. */
+  readonly allowed: number;
   /** Delay where there was none, in seconds. */
   readonly start: number;
   readonly max: number;
@@ -49,6 +59,9 @@ export class SlotBackoff {
   since: number = -Infinity;
   /** The delay at which the site refused, in seconds; 0 while unknown. */
   #limit = 0;
+  #isGuess = false;
+  /** What a refusal costs, in seconds. */
+  #cost = 1;
   /** Good answers since, and while probing. */
   #answers = 0;
   #probes = 0;
@@ -57,18 +70,33 @@ export class SlotBackoff {
   #times: number[] = [];
 
   /** False if it belongs to a burst that was counted already. */
-  congested({ now, dispatchedAt, delay, factor, start, max }: Congestion): boolean {
+  congested(sign: Congestion): boolean {
+    const { now, dispatchedAt, delay, factor, start, max, pause = 0 } = sign;
     if (dispatchedAt <= this.since) return false;
-    if (this.#answers >= credible) this.#limit = Math.min(this.#meanGap(now), max);
-    else if (this.#limit > 0) this.#limit = Math.min(this.#limit * 1.5, max);
-    else if (this.#answers >= fewest - 1) this.#limit = Math.min(delay, max);
+    this.#limit = Math.min(this.#limitAt(sign), max);
+    this.#cost = Math.min(Math.max(1, pause / cheap), dearest);
     this.since = now;
     this.#answers = 0;
     this.#probes = 0;
     this.#times = [];
     const from = this.#limit > 0 && factor < 2 ? Math.max(delay, this.#limit) : delay;
-    this.delay = Math.max(delay, Math.min(from * factor || start, max));
+    const next = Math.max(delay === 0 ? start : from * factor, this.#limit * 1.25);
+    this.delay = Math.max(delay, Math.min(next, max));
     return true;
+  }
+
+  #limitAt({ now, delay, allowed }: Congestion): number {
+    // The first time it is what went well in the last second, since most sites count by the second.
+    if (this.delay === 0) {
+      this.#isGuess = allowed >= 1;
+      return this.#isGuess ? 1 / allowed : 0;
+    }
+    const isWrong = this.#isGuess && this.#answers < credible;
+    this.#isGuess = false;
+    if (this.#answers >= credible) return this.#meanGap(now);
+    if (isWrong) return 0;
+    if (this.#limit > 0) return this.#limit * 1.5;
+    return this.#answers >= fewest - 1 ? delay : 0;
   }
 
   /** A good answer to a request sent at `dispatchedAt`. */
@@ -92,11 +120,14 @@ export class SlotBackoff {
       return settled + (delay - settled) * (1 - share(returning, seconds));
     }
     if (this.#probes++ === 0) this.#probingSince = now;
+    const hasRecovered = delay < this.#limit * recovered;
+    if (hasRecovered) this.#cost = 1;
     const rounds = Math.min(
       this.#probes / patience.answers,
-      (now - this.#probingSince) / patience.ms,
+      (now - this.#probingSince) / patience.ms / this.#cost,
     );
-    const bolder = Math.min(share(probing, seconds) * 2 ** Math.floor(rounds), 1);
+    const step = share(hasRecovered ? recovering : probing, seconds) / this.#cost;
+    const bolder = Math.min(step * 2 ** Math.floor(rounds), 1);
     return delay * (1 - Math.min(bolder, share(searching, seconds)));
   }
 

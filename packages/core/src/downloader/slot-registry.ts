@@ -1,22 +1,62 @@
 import { promises as dns } from 'node:dns';
 
+import { UsageError } from '../errors.ts';
 import type { Request } from '../http/request.ts';
 import { hostOf } from '../http/url.ts';
-import { Slot, type SlotWaiter, type SlotWish } from './slot.ts';
+import type { TlsSettings } from './handlers/tls.ts';
+import {
+  Slot,
+  type SlotOverride,
+  type SlotReport,
+  type SlotWaiter,
+  type SlotWish,
+} from './slot.ts';
 
 /** Slots that nobody uses are remembered for what they have learnt, up to this many. */
 const rememberedSlots = 10_000;
 
-/** All slots of a process, or of one crawler with `SLOT_SCOPE: 'crawler'`. */
+/** Whoever keeps slots of a registry, and must let go of those that it forgets. */
+interface SlotKeeper {
+  slotForgotten(key: string): void;
+}
+
+/** What was ordered by hand for a slot, whether it exists or not. */
+interface SlotOrders {
+  values: SlotOverride;
+  isHeld: boolean;
+}
+
+/** All slots of a process. Crawlers with `SLOT_SCOPE: 'crawler'` have a part of their own, where orders hold too. */
 export class SlotRegistry {
+  /** The spider that has these slots to itself. */
+  readonly spider: string | undefined;
+  readonly #whole: SlotRegistry;
   readonly #slots = new Map<string, Slot>();
+  readonly #keepers = new Set<SlotKeeper>();
+  /** Those in use. */
+  readonly #parts = new Set<SlotRegistry>();
+  readonly #orders = new Map<string, SlotOrders>();
+  #limit = rememberedSlots;
+
+  constructor(spider?: string, whole?: SlotRegistry) {
+    this.spider = spider;
+    this.#whole = whole ?? this;
+  }
+
+  /** Slots for one crawler alone. */
+  apart(spider: string): SlotRegistry {
+    return new SlotRegistry(spider, this);
+  }
 
   get(key: string): Slot {
     let slot = this.#slots.get(key);
     if (slot === undefined) {
-      if (this.#slots.size >= rememberedSlots) this.#evict();
+      if (this.#slots.size >= this.#limit) this.#forget();
       slot = new Slot(key);
       this.#slots.set(key, slot);
+      const orders = this.#whole.#orders.get(key);
+      if (orders?.isHeld) slot.hold();
+      if (orders) slot.override(orders.values);
     }
     return slot;
   }
@@ -25,15 +65,78 @@ export class SlotRegistry {
     return this.#slots.values();
   }
 
-  #evict(): void {
-    let left = Math.ceil(rememberedSlots / 10);
-    for (const [key, slot] of this.#slots) {
-      if (slot.isIdle && slot.isUnused) {
-        slot.close();
-        this.#slots.delete(key);
-        if (--left === 0) return;
-      }
+  /** @internal */
+  keep(keeper: SlotKeeper): void {
+    this.#keepers.add(keeper);
+    if (this.#whole !== this) this.#whole.#parts.add(this);
+  }
+
+  /** @internal */
+  release(keeper: SlotKeeper): void {
+    this.#keepers.delete(keeper);
+    if (this.#keepers.size === 0) this.#whole.#parts.delete(this);
+  }
+
+  /** What each slot does, those that a crawler has to itself included. */
+  *reports(): Generator<SlotReport> {
+    for (const slot of this.#slots.values()) {
+      yield { ...slot.report(), ...(this.spider !== undefined && { spider: this.spider }) };
     }
+    for (const part of this.#parts) yield* part.reports();
+  }
+
+  /** @throws UsageError for a delay or a concurrency that cannot be. */
+  override(key: string, values: SlotOverride): void {
+    const { delay = 0, concurrency = 1 } = values;
+    if (!(delay >= 0 && delay < Infinity)) {
+      throw new UsageError(`The delay of ${key} must be seconds ≥ 0, got ${delay}.`);
+    }
+    if (!(concurrency >= 1)) {
+      throw new UsageError(
+        `The concurrency of ${key} must be at least 1, got ${concurrency}. To stop it, use pauseHost().`,
+      );
+    }
+    this.#order(key, (orders) => (orders.values = { ...orders.values, ...values }));
+    for (const slot of this.#all(key)) slot.override(values);
+  }
+
+  hold(key: string): void {
+    this.#order(key, (orders) => (orders.isHeld = true));
+    for (const slot of this.#all(key)) slot.hold();
+  }
+
+  resume(key: string): void {
+    this.#order(key, (orders) => (orders.isHeld = false));
+    for (const slot of this.#all(key)) slot.resume();
+  }
+
+  #order(key: string, change: (orders: SlotOrders) => void): void {
+    const orders = this.#orders.get(key) ?? { values: {}, isHeld: false };
+    change(orders);
+    const { delay, concurrency } = orders.values;
+    if (orders.isHeld || delay !== undefined || concurrency !== undefined)
+      this.#orders.set(key, orders);
+    else this.#orders.delete(key);
+  }
+
+  #all(key: string): Slot[] {
+    return [this, ...this.#parts]
+      .map((registry) => registry.#slots.get(key))
+      .filter((slot) => slot !== undefined);
+  }
+
+  /** Those used longest ago go, unless one still waits for its time: that would come too early then. */
+  #forget(): void {
+    const tenth = rememberedSlots / 10;
+    const idle = Array.from(this.#slots.values()).filter((slot) => slot.isForgettable);
+    idle.sort((a, b) => a.lastDispatch - b.lastDispatch);
+    for (const slot of idle.slice(0, tenth)) {
+      slot.close();
+      this.#slots.delete(slot.key);
+      for (const keeper of this.#keepers) keeper.slotForgotten(slot.key);
+    }
+    // Where all are busy, it is not asked for each new one.
+    this.#limit = Math.max(rememberedSlots, this.#slots.size + tenth);
   }
 }
 
@@ -42,6 +145,8 @@ export interface SlotSettings {
   readonly concurrency?: number;
   /** Speak HTTP/2 where the server does. */
   readonly http2?: boolean;
+  /** Certificates, versions and ciphers of `https:`. */
+  readonly tls?: TlsSettings;
   /** Seconds. A floor: AutoThrottle does not go below it. */
   readonly delay?: number;
   readonly randomizeDelay?: boolean;
@@ -63,7 +168,7 @@ export interface SlotDefaults {
 }
 
 /** The slots as one crawler sees them: its wishes, and what the scheduler asks. */
-export class CrawlerSlots {
+export class CrawlerSlots implements SlotKeeper {
   readonly #registry: SlotRegistry;
   readonly #defaults: SlotDefaults;
   readonly #used = new Map<string, { slot: Slot; wish: SlotWish }>();
@@ -74,6 +179,8 @@ export class CrawlerSlots {
   readonly #asked = new Map<string, Promise<void>>();
   #common: SlotWish;
   #startDelay: number | undefined;
+  #reserved: Slot | undefined;
+  #isClosed = false;
 
   constructor(registry: SlotRegistry, defaults: SlotDefaults) {
     this.#registry = registry;
@@ -152,21 +259,37 @@ export class CrawlerSlots {
   /** A delay learnt in an earlier run of the job. */
   remember(key: string, delay: number): void {
     const slot = this.#registry.get(key);
-    if (slot.learnt === undefined) slot.delay = delay;
+    if (slot.learnt === undefined) slot.learn(delay, 'learnt in an earlier run');
   }
 
   isReady(key: string): boolean {
     return this.#entry(key).slot.isReady;
   }
 
+  /** For a request that `next()` of a scheduler is about to return. */
   reserve(key: string): void {
-    this.#entry(key).slot.reserved++;
+    this.#reserved = this.#entry(key).slot;
+    this.#reserved.reserved++;
   }
 
-  unreserve(key: string): void {
-    const { slot } = this.#entry(key);
+  /** Gives the place back; without a key that which was reserved last. */
+  unreserve(key?: string): void {
+    const slot = key === undefined ? this.claim() : this.#entry(key).slot;
+    if (slot === undefined) return;
+    if (slot === this.#reserved) this.#reserved = undefined;
     slot.reserved--;
     slot.wake();
+  }
+
+  /**
+   * The slot that was reserved last. A queue on disk may know a request by another key than it has now.
+   *
+   * @internal
+   */
+  claim(): Slot | undefined {
+    const slot = this.#reserved;
+    this.#reserved = undefined;
+    return slot;
   }
 
   wait(key: string, waiter: SlotWaiter): void {
@@ -177,10 +300,25 @@ export class CrawlerSlots {
     this.#used.get(key)?.slot.forget(waiter);
   }
 
+  /** Seconds that robots.txt of `origin` asks this crawler to keep between requests; undefined for none. */
+  setSiteFloor(key: string, origin: string, seconds: number | undefined): void {
+    this.#entry(key).slot.setSiteFloor(this, origin, seconds);
+  }
+
+  /** @internal */
+  slotForgotten(key: string): void {
+    this.#used.delete(key);
+  }
+
   /** Withdraws this crawler's wishes. */
   close(): void {
-    for (const { slot, wish } of this.#used.values()) slot.removeWish(wish);
+    for (const { slot, wish } of this.#used.values()) {
+      slot.removeWish(wish);
+      slot.dropSiteFloors(this);
+    }
     this.#used.clear();
+    this.#isClosed = true;
+    this.#registry.release(this);
   }
 
   #entry(key: string): { slot: Slot; wish: SlotWish } {
@@ -189,11 +327,14 @@ export class CrawlerSlots {
       const own = this.settingsOf(key);
       const wish = own === undefined ? this.#common : this.#wishOf(own);
       entry = { slot: this.#registry.get(key), wish };
+      // A transfer that was given up may end later; a wish of it would stay for ever.
+      if (this.#isClosed) return entry;
+      if (this.#used.size === 0) this.#registry.keep(this);
       this.#used.set(key, entry);
       entry.slot.addWish(wish);
       // An explicit delay is where the slot starts; a learnt one is kept.
       if (wish.adaptive && entry.slot.learnt === undefined) {
-        entry.slot.delay = own?.delay ?? this.#startDelay!;
+        entry.slot.learn(own?.delay ?? this.#startDelay!, 'start delay');
       }
     }
     return entry;

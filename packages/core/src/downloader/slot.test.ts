@@ -147,5 +147,44 @@ test('who leaves the queue is told so, and leaves no timer', async () => {
   const turn = slot.enter(owner);
   slot.cancel(owner);
   expect(await turn).toBe(false);
-  slot.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('who does not want to be told any more leaves no timer', () => {
+  const slot = slotOf();
+  slot.pauseUntil(performance.now() + 300_000);
+  const waiter = { slotReady: () => {} };
+  slot.wait(waiter);
+  slot.forget(waiter);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('when the strictest crawler closes, those that wait feel it', async () => {
+  const slot = slotOf({ delay: 1 });
+  const strict = wish({ delay: 60 });
+  slot.addWish(strict);
+  void slot.enter({});
+  slot.leave();
+  const turn = slot.enter({});
+  await vi.advanceTimersByTimeAsync(2000);
+  slot.removeWish(strict);
+  expect(await turn).toBe(true);
+  slot.leave();
+});
+
+test('a clock that is set back makes no request wait longer, nor one set forward go earlier', async () => {
+  const slot = slotOf({ delay: 10 });
+  void slot.enter({});
+  slot.leave();
+  for (const days of [-2, 3]) {
+    const turn = slot.enter({});
+    let went = false;
+    void turn?.then(() => (went = true));
+    vi.setSystemTime(Date.now() + days * 86_400_000);
+    await vi.advanceTimersByTimeAsync(9900);
+    expect(went).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(went).toBe(true);
+    slot.leave();
+  }
 });

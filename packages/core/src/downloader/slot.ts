@@ -21,6 +21,8 @@ export interface SlotChange {
 /** What a slot is doing and why; delays in seconds. */
 export interface SlotReport {
   readonly key: string;
+  /** The spider that has this slot to itself (`SLOT_SCOPE: 'crawler'`); absent if it is shared. */
+  readonly spider?: string;
   /** The longest of floor, learnt and backoff. */
   readonly delay: number;
   /** The strictest of what the crawlers and robots.txt ask for. */
@@ -76,8 +78,8 @@ export class Slot {
   readonly #wishes = new Map<string, { readonly wish: SlotWish; count: number }>();
   #isChecking = false;
   #override: SlotOverride = {};
-  /** What robots.txt asks for, by origin. */
-  #siteFloors: Map<string, number> | undefined;
+  /** What robots.txt asks for, by crawler and origin. */
+  #siteFloors: Map<object, Map<string, number>> | undefined;
   #isHeld = false;
   #backoff: SlotBackoff | undefined;
   #delay = 0;
@@ -91,6 +93,8 @@ export class Slot {
   /** How late the last dispatch was, because timers are. The next gap makes up for it. */
   #lateMs = 0;
   #factor = 1;
+  /** Requests sent in this second, counted from when, and in the one before. */
+  #second = { start: -Infinity, sent: 0, sentBefore: 0 };
   #queue: { readonly owner: object; readonly go: (turn: boolean) => void }[] = [];
   #waiters = new Set<SlotWaiter>();
   #timer: NodeJS.Timeout | undefined;
@@ -145,30 +149,43 @@ export class Slot {
    *
    * @returns False if it belongs to a burst that was counted already.
    */
-  congested(sign: Omit<Congestion, 'now' | 'delay'>, cause: string): boolean {
+  congested(sign: Omit<Congestion, 'now' | 'delay' | 'allowed'>, cause: string): boolean {
     this.#backoff ??= new SlotBackoff();
     const now = performance.now();
-    if (!this.#backoff.congested({ ...sign, now, delay: this.#delay })) return false;
+    const allowed = this.#sentLately(now) - this.transferring;
+    if (!this.#backoff.congested({ ...sign, now, delay: this.#delay, allowed })) return false;
     this.#decide(cause);
     // From now, not from the last dispatch: the site is still full.
     if (now + this.#delay * 1000 > this.pausedUntil) this.pausedUntil = now + this.#delay * 1000;
     return true;
   }
 
-  /** A good answer to a request that was sent at this time of `performance.now()`. */
-  relieved(dispatchedAt: number): void {
-    if (this.#backoff === undefined || this.#backoff.delay === 0) return;
+  /**
+   * A good answer to a request that was sent at this time of `performance.now()`.
+   *
+   * @returns True if the site does not push back any more.
+   */
+  relieved(dispatchedAt: number): boolean {
+    if (this.#backoff === undefined || this.#backoff.delay === 0) return false;
     this.#backoff.relieved(performance.now(), dispatchedAt);
     this.#decide('good answers');
+    return this.backoff === 0;
   }
 
-  /** Seconds that robots.txt of `origin` asks to keep between requests; undefined for none. */
-  setSiteFloor(origin: string, seconds: number | undefined): void {
-    if (seconds === undefined && !this.#siteFloors?.has(origin)) return;
+  /** Seconds that robots.txt of `origin` asks `owner` to keep between requests; undefined for none. */
+  setSiteFloor(owner: object, origin: string, seconds: number | undefined): void {
+    const own = this.#siteFloors?.get(owner) ?? new Map<string, number>();
+    if (own.get(origin) === seconds) return;
+    if (seconds === undefined) own.delete(origin);
+    else own.set(origin, seconds);
     this.#siteFloors ??= new Map();
-    if (seconds === undefined) this.#siteFloors.delete(origin);
-    else this.#siteFloors.set(origin, seconds);
+    if (own.size > 0) this.#siteFloors.set(owner, own);
+    else this.#siteFloors.delete(owner);
     this.#settle('robots.txt');
+  }
+
+  dropSiteFloors(owner: object): void {
+    if (this.#siteFloors?.delete(owner)) this.#settle('a crawler closed');
   }
 
   /** Sets delay or concurrency in place of what the crawlers wish; robots.txt and backoff still hold. */
@@ -222,9 +239,14 @@ export class Slot {
     );
   }
 
-  /** No crawler has a wish, and nobody has paused it. */
-  get isUnused(): boolean {
-    return this.#wishes.size === 0 && !this.#isHeld;
+  /** When the last request was sent, on the clock of `performance.now()`. */
+  get lastDispatch(): number {
+    return this.#lastDispatch;
+  }
+
+  /** Idle, and a request that came now would not have to wait for one before it. */
+  get isForgettable(): boolean {
+    return this.isIdle && this.nextAt <= performance.now();
   }
 
   /** When the next dispatch may happen, on the clock of `performance.now()`. */
@@ -290,11 +312,15 @@ export class Slot {
       concurrency ?? (wishes.length ? Math.min(...wishes.map((wish) => wish.concurrency)) : 1);
     this.#floor = Math.max(
       delay ?? Math.max(0, ...wishes.map((wish) => wish.delay)),
-      ...(this.#siteFloors?.values() ?? []),
+      ...this.#asked(),
     );
     this.#jitter = wishes.length ? Math.min(...wishes.map((wish) => wish.jitter)) : 0;
     this.#adaptive = wishes.some((wish) => wish.adaptive);
     this.#decide(cause);
+  }
+
+  *#asked(): Generator<number> {
+    for (const own of this.#siteFloors?.values() ?? []) yield* own.values();
   }
 
   /** Once for each change, so that a request only reads it. */
@@ -310,7 +336,7 @@ export class Slot {
     const to = this.#delay;
     const last = this.#changes.at(-1);
     const time = Date.now();
-    if (last?.cause === cause && from !== to && to > from === last.to > last.from) {
+    if (last?.cause === cause && Math.sign(to - from) === Math.sign(last.to - last.from)) {
       this.#changes[this.#changes.length - 1] = { ...last, time, to };
       return;
     }
@@ -342,6 +368,7 @@ export class Slot {
     this.#queue = this.#queue.filter((place) => place.owner !== owner);
     for (const place of leaving) place.go(false);
     this.wake();
+    this.#disarm();
   }
 
   /** Calls `waiter` once, when this slot may send. */
@@ -352,6 +379,7 @@ export class Slot {
 
   forget(waiter: SlotWaiter): void {
     this.#waiters.delete(waiter);
+    this.#disarm();
   }
 
   /** Sends whoever may go now, then tells those that wait outside. */
@@ -397,13 +425,14 @@ export class Slot {
 
   #dispatched(): void {
     this.transferring++;
+    const now = performance.now();
+    this.#count(now);
     if (this.#delay === 0 && this.pausedUntil === -Infinity) {
-      this.#lastDispatch = performance.now();
+      this.#lastDispatch = now;
       this.#lateMs = 0;
       this.#factor = 1;
       return;
     }
-    const now = performance.now();
     const late = now - this.nextAt;
     // Without jitter a gap is never shorter than the delay, so there nothing is made up for.
     this.#lateMs = this.#jitter > 0 && late > 0 && late < timerSlopMs ? late : 0;
@@ -412,6 +441,23 @@ export class Slot {
     // Drawn once for each dispatch, so that the mean gap is the delay.
     const spread = this.#spread;
     this.#factor = spread === 0 ? 1 : 1 + spread * (2 * Math.random() - 1);
+  }
+
+  #count(now: number): void {
+    const second = this.#second;
+    const passed = now - second.start;
+    if (passed >= 1000) {
+      second.sentBefore = passed < 2000 ? second.sent : 0;
+      second.start = now;
+      second.sent = 0;
+    }
+    second.sent++;
+  }
+
+  #sentLately(now: number): number {
+    const { start, sent, sentBefore } = this.#second;
+    const passed = now - start;
+    return passed < 1000 ? sent + sentBefore * (1 - passed / 1000) : 0;
   }
 
   #arm(): void {
@@ -430,6 +476,13 @@ export class Slot {
       // A timer may fire up to a millisecond early.
       Math.min(Math.max(nextAt - now, 0) + 1, 2 ** 31 - 1),
     );
+  }
+
+  /** A timer that nobody waits for would keep the process alive for as long as the pause is. */
+  #disarm(): void {
+    if (this.#queue.length > 0 || this.#waiters.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #rearm(): void {

@@ -1,3 +1,4 @@
+import { buildComponent } from '../crawler/component.ts';
 import type { Crawler } from '../crawler/crawler.ts';
 import { Downloader } from '../downloader/downloader.ts';
 import type { MaybePromise } from '../downloader/middleware.ts';
@@ -13,11 +14,12 @@ import { FeedExport } from '../feeds/feed-export.ts';
 import { type CallbackRef, Request } from '../http/request.ts';
 import type { Response } from '../http/response.ts';
 import { ItemPipelines } from '../pipeline/item-pipeline.ts';
-import { FingerprintDupeFilter, NoDupeFilter, type DupeFilter } from '../scheduler/dupe-filter.ts';
+import { FingerprintDupeFilter, NoDupeFilter } from '../scheduler/dupe-filter.ts';
 import { JobScheduler } from '../scheduler/job-scheduler.ts';
 import { MemoryScheduler, type Scheduler } from '../scheduler/scheduler.ts';
 import { Scraper, type ScraperHost, type ScrapeResult } from '../scraper/scraper.ts';
 import { checkJson } from './check-json.ts';
+import { InFlight } from './in-flight.ts';
 import { StartLoop } from './start-loop.ts';
 
 export type StopMode = 'graceful' | 'fast';
@@ -37,11 +39,14 @@ export class Engine implements ScraperHost {
   readonly #start: StartLoop;
   readonly #concurrency: number;
   readonly #maxActiveBytes: number;
+  /** Pages that may wait for the spider, which is busy then: more would only be memory, and grow old. */
+  readonly #maxWaiting: number;
   /** Requests between the scheduler and the end of the downloader. */
-  readonly #downloading = new Set<Request>();
+  readonly #downloading = new InFlight<Request>();
   /** Requests between the downloader and the end of their last item, and the method that has them. */
-  readonly #scraping = new Map<Request, CallbackRef>();
+  readonly #scraping = new InFlight<Request, CallbackRef>();
   readonly #names = new Map<CallbackRef, string>();
+  readonly #postponed = new Set<Request>();
   #sideDownloads = 0;
   #pages = 0;
   #isWoken = false;
@@ -64,26 +69,32 @@ export class Engine implements ScraperHost {
     this.#crawler = crawler;
     const { settings, components } = crawler;
     this.#concurrency = settings.get('CONCURRENT_REQUESTS') || Infinity;
+    this.#maxWaiting = Math.min(Math.max(this.#concurrency, 16), 64);
     this.#maxActiveBytes = settings.get('SCRAPER_SLOT_MAX_ACTIVE_SIZE') || Infinity;
-    const common = {
-      order: settings.get('SCHEDULER_MEMORY_QUEUE'),
-      slots: crawler.slots,
-      stats: crawler.stats,
-      onReady: () => this.#wake(),
-    };
-    this.scheduler = crawler.job
-      ? new JobScheduler({
-          ...common,
-          job: crawler.job,
-          log: crawler.log,
-          beforeCommit: () => crawler.saveJob(),
-          onError: (error) => this.#schedulerFailed(toError(error)),
-        })
-      : new MemoryScheduler({ ...common, dupeFilter: dupeFilterOf(crawler) });
+    this.scheduler = this.#makeScheduler();
     this.downloader = new Downloader(crawler, components.downloaderMiddlewares);
     this.pipelines = new ItemPipelines(crawler, components.pipelines);
     this.scraper = new Scraper(crawler, this, this.pipelines, components.spiderMiddlewares);
     this.#start = new StartLoop(crawler, this);
+  }
+
+  #makeScheduler(): Scheduler {
+    const { components, job, settings, slots, stats, log } = this.#crawler;
+    const hooks = {
+      onReady: () => this.#wake(),
+      onError: (error: unknown) => this.#schedulerFailed(toError(error)),
+    };
+    const { scheduler: Custom } = components;
+    if (Custom) return Custom.fromCrawler?.(this.#crawler, hooks) ?? new Custom();
+    const common = { order: settings.get('SCHEDULER_MEMORY_QUEUE'), slots, stats, ...hooks };
+    if (job !== undefined)
+      return new JobScheduler({ ...common, job, log, beforeCommit: () => this.#crawler.saveJob() });
+    const { dupeFilter: Filter } = components;
+    const dupeFilter =
+      Filter === null
+        ? new NoDupeFilter()
+        : buildComponent(Filter ?? FingerprintDupeFilter, this.#crawler);
+    return new MemoryScheduler({ ...common, dupeFilter });
   }
 
   get isCut(): boolean {
@@ -141,14 +152,16 @@ export class Engine implements ScraperHost {
     if (!this.#downloading.delete(request)) return;
     if (this.#isClosing && (this.#isCut || outcome instanceof DownloadCancelledError)) {
       await this.scheduler.release(request);
+    } else if (this.#postponed.delete(request)) {
+      await this.scheduler.release(request);
     } else if (outcome instanceof Request) {
-      await this.#reschedule(outcome);
+      await this.#reschedule(outcome, request);
       await this.scheduler.done(request);
     } else {
       if (!(outcome instanceof Error)) this.#received(outcome, request);
       if (outcome instanceof IgnoreRequest)
         this.#crawler.dropped(request, outcome.dropCause, outcome.message);
-      this.#scraping.set(
+      this.#scraping.add(
         request,
         (outcome instanceof Error ? request.errback : request.callback) ?? 'parse',
       );
@@ -178,24 +191,25 @@ export class Engine implements ScraperHost {
   /**
    * Puts a request in the scheduler.
    *
+   * @param parent - The request whose response led to it, if one did.
    * @returns False if it was dropped, which `request_dropped` tells.
    * @throws UsageError when its callback is no method of the spider, or its meta is no JSON.
    */
-  schedule(request: Request): MaybePromise<boolean> {
+  schedule(request: Request, parent?: Request): MaybePromise<boolean> {
     request.callback = this.#methodName(request.callback);
     request.errback = this.#methodName(request.errback);
     checkJson(request.meta, 'meta', request);
     checkJson(request.cbKwargs, 'cbKwargs', request);
     this.#crawler.stats.inc('account/scheduled');
-    return this.#enqueue(request);
+    return this.#enqueue(request, parent);
   }
 
   /** A redirect or a retry: the same request once more. */
-  #reschedule(request: Request): MaybePromise<boolean> {
-    return this.#enqueue(request);
+  #reschedule(request: Request, parent: Request): MaybePromise<boolean> {
+    return this.#enqueue(request, parent);
   }
 
-  #enqueue(request: Request): MaybePromise<boolean> {
+  #enqueue(request: Request, parent: Request | undefined): MaybePromise<boolean> {
     const { signals, spider } = this.#crawler;
     if (signals.has('request_scheduled')) {
       for (const result of signals.send('request_scheduled', { request, spider })) {
@@ -207,12 +221,12 @@ export class Engine implements ScraperHost {
     }
     const resolving = this.#crawler.slots.resolve(request);
     return resolving === undefined
-      ? this.#admit(request)
-      : resolving.then(() => this.#admit(request));
+      ? this.#admit(request, parent)
+      : resolving.then(() => this.#admit(request, parent));
   }
 
-  #admit(request: Request): MaybePromise<boolean> {
-    const accepted = this.scheduler.enqueue(request);
+  #admit(request: Request, parent: Request | undefined): MaybePromise<boolean> {
+    const accepted = this.scheduler.enqueue(request, parent);
     if (accepted instanceof Promise) return accepted.then((did) => this.#enqueued(request, did));
     return this.#enqueued(request, accepted);
   }
@@ -253,6 +267,7 @@ export class Engine implements ScraperHost {
         await this.#crawler.slots.resolve(next);
         const outcome = await this.downloader.fetch(next);
         if (!(outcome instanceof Request)) return outcome;
+        this.#postponed.delete(outcome);
         next = outcome;
         const wait = (next.notBefore ?? 0) - Date.now();
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
@@ -262,6 +277,17 @@ export class Engine implements ScraperHost {
       this.#sideDownloads--;
       this.#wake();
     }
+  }
+
+  /**
+   * For a middleware whose `processRequest` found that the turn of a request is not yet, and returns this: it goes
+   * back to the scheduler as it is.
+   *
+   * @internal
+   */
+  postpone(request: Request): Request {
+    this.#postponed.add(request);
+    return request;
   }
 
   pause(): void {
@@ -302,11 +328,12 @@ export class Engine implements ScraperHost {
 
   #tellHeld(wait: number): void {
     const held = [
-      ...Array.from(this.#downloading, (request) => `${request.toString()} in the downloader`),
-      ...Array.from(
-        this.#scraping,
-        ([request, ref]) => `${request.toString()} in ${typeof ref === 'string' ? ref : ref.name}`,
-      ),
+      ...this.#downloading.keys().map((request) => `${request.toString()} in the downloader`),
+      ...this.#scraping
+        .entries()
+        .map(
+          ([request, ref]) => `${request.toString()} in ${typeof ref === 'string' ? ref : ref.name}`,
+        ),
     ];
     const items = this.scraper.itemsInFlight;
     if (items > 0) held.push(`${items} items in pipelines`);
@@ -318,7 +345,7 @@ export class Engine implements ScraperHost {
 
   /** A fast stop waits no longer for code that does not return; its requests are not done. */
   async #giveUp(): Promise<void> {
-    const held = [...this.#downloading, ...this.#scraping.keys()];
+    const held = [...this.#downloading.keys(), ...this.#scraping.keys()];
     this.#downloading.clear();
     this.#scraping.clear();
     this.#crawler.log.error(
@@ -397,15 +424,16 @@ export class Engine implements ScraperHost {
     return (
       this.#downloading.size < this.#concurrency &&
       this.scraper.activeBytes < this.#maxActiveBytes &&
+      this.scraper.waiting < this.#maxWaiting &&
       !(pages && this.#pages + this.#downloading.size >= pages) &&
       !this.#isClosing
     );
   }
 
   #dispatch(request: Request): void {
-    const { slots } = this.#crawler;
-    this.#downloading.add(request);
-    this.downloader.expect(request, slots.get(slots.keyOf(request)));
+    this.#downloading.add(request, true);
+    const slot = this.#crawler.slots.claim();
+    if (slot !== undefined) this.downloader.expect(request, slot);
     this.#process(request).catch((thrown: unknown) => this.#schedulerFailed(toError(thrown)));
   }
 
@@ -449,10 +477,4 @@ export class Engine implements ScraperHost {
     const close = results.find((result) => result instanceof CloseSpider);
     this.closeSpider(close?.reason ?? (this.#start.hasFailed ? 'start_error' : 'finished'));
   }
-}
-
-function dupeFilterOf(crawler: Crawler): DupeFilter {
-  const custom = crawler.components.dupeFilter;
-  if (custom === null) return new NoDupeFilter();
-  return custom ?? new FingerprintDupeFilter();
 }

@@ -49,7 +49,11 @@ export class StartLoop {
   }
 
   async #run(): Promise<void> {
+    const { scheduler } = this.#engine;
+    let isComplete = false;
     try {
+      if (scheduler.claimStart && !(await scheduler.claimStart())) return;
+      if (this.#isStopped) return;
       this.#iterator = this.#open();
       for (;;) {
         if (!this.#engine.wantsMore) {
@@ -60,7 +64,9 @@ export class StartLoop {
         }
         if (this.#isStopped) return;
         const { done, value } = await this.#iterator.next();
-        if (done || this.#isStopped) break;
+        if (this.#isStopped) return;
+        isComplete = done === true;
+        if (isComplete) break;
         // The loop gets its turn between two of them.
         if (value instanceof Request) this.#markStart(value);
         await this.#engine.scraper.take(value, null);
@@ -68,8 +74,17 @@ export class StartLoop {
     } catch (thrown) {
       this.#failed(toError(thrown));
     } finally {
+      await this.#end(isComplete);
       this.#isSettled = true;
       this.#engine.wake();
+    }
+  }
+
+  async #end(isComplete: boolean): Promise<void> {
+    try {
+      await this.#engine.scheduler.startEnded?.(isComplete);
+    } catch (thrown) {
+      this.#failed(toError(thrown));
     }
   }
 

@@ -35,6 +35,29 @@ export function nextDelay({ delay, latency, status, target, min, max }: DelaySte
   return status !== 200 && next <= delay ? delay : next;
 }
 
+/** A target above what may be under way at once is never reached. */
+function warnOfCaps({ settings, log }: AutoThrottleHost, common: number): void {
+  const perSite =
+    settings.get('CONCURRENT_REQUESTS_PER_IP') > 0
+      ? 'CONCURRENT_REQUESTS_PER_IP'
+      : 'CONCURRENT_REQUESTS_PER_DOMAIN';
+  const warn = (what: string, target: number, name: string, cap: number): void => {
+    if (!cap || target <= cap) return;
+    log.warn(
+      `${what} is ${target}, which ${name}=${cap} does not allow. Raise the second, or lower the first.`,
+    );
+  };
+  for (const name of ['CONCURRENT_REQUESTS', perSite] as const)
+    warn('AUTOTHROTTLE_TARGET_CONCURRENCY', common, name, settings.get(name));
+  for (const [key, own] of Object.entries(settings.get('DOWNLOAD_SLOTS'))) {
+    const { targetConcurrency: target = common, concurrency } = own;
+    if (target === common && concurrency === undefined) continue;
+    const what = `The target concurrency of ${key} in DOWNLOAD_SLOTS`;
+    if (concurrency === undefined) warn(what, target, perSite, settings.get(perSite));
+    else warn(what, target, 'its concurrency', concurrency);
+  }
+}
+
 function checkSlots(
   slots: Readonly<Record<string, SlotSettings>>,
   commonMin: number,
@@ -83,16 +106,7 @@ export class AutoThrottle implements Extension {
         `DOWNLOAD_DELAY (${min} s) is above AUTOTHROTTLE_MAX_DELAY (${max} s). Raise the second, or lower the first.`,
       );
     }
-    const caps = {
-      CONCURRENT_REQUESTS: settings.get('CONCURRENT_REQUESTS'),
-      CONCURRENT_REQUESTS_PER_DOMAIN: settings.get('CONCURRENT_REQUESTS_PER_DOMAIN'),
-    };
-    for (const [name, cap] of Object.entries(caps)) {
-      if (!cap || target <= cap) continue;
-      crawler.log.warn(
-        `AUTOTHROTTLE_TARGET_CONCURRENCY is ${target}, which ${name}=${cap} does not allow. Raise the second, or lower the first.`,
-      );
-    }
+    warnOfCaps(crawler, target);
     checkSlots(settings.get('DOWNLOAD_SLOTS'), min, max);
     return new this(crawler);
   }
@@ -174,7 +188,10 @@ export class AutoThrottle implements Extension {
     if (this.#lag.isSpoilt(performance.now() - (this.#isTotal ? 0 : body), latency * 1000)) {
       this.#host.stats.inc('autothrottle/spoilt');
       // The site was at least so fast, so this may shorten the delay.
-      if (latency / this.targetConcurrency(slot) >= before) return;
+      if (latency / this.targetConcurrency(slot) >= before) {
+        if (this.#isDebug) this.#log(slot, 0, latency, response);
+        return;
+      }
     }
     this.adjustDelay(slot, latency, response);
     const change = slot.throttledDelay - before;

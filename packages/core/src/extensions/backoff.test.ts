@@ -118,6 +118,11 @@ test('what was sent before the first refusal belongs to the same burst', async (
     await vi.advanceTimersByTimeAsync(5);
   }
   expect(slot.delay).toBe(1.25);
+  expect(slot.report().changes.map(({ cause }) => cause)).toEqual([
+    'a crawler opened',
+    'backoff: 429',
+    'paused for 3 s: Retry-After 3',
+  ]);
   expect(stats.getAll()).toMatchObject({
     'backoff/event_count': 1,
     'backoff/same_event_count': 7,
@@ -134,7 +139,7 @@ test('timeouts lengthen the delay a little, our own cancelling does not', () => 
 });
 
 test('good answers bring the delay back, those sent before the refusal do not', async () => {
-  const { slot, answer, send } = start({}, 0);
+  const { slot, answer, send, stats, lines } = start({}, 0);
   const early = send();
   await vi.advanceTimersByTimeAsync(10);
   answer(send(), 429);
@@ -146,6 +151,8 @@ test('good answers bring the delay back, those sent before the refusal do not', 
     answer(send(), 200);
   }
   expect(slot.delay).toBe(0);
+  expect(stats.get('backoff/end_count')).toBe(1);
+  expect(lines.at(-1)).toContain('a.test does not push back any more');
   expect(slot.report().changes.map(({ cause, to }) => [cause, to])).toEqual([
     ['backoff: 429', 1],
     ['good answers', 0],

@@ -66,26 +66,39 @@ export class Backoff implements Extension {
     // No network, no word of the site.
     if (request.meta.downloadLatency === undefined) return;
     if (status !== 429 && status !== 503) {
-      if (status < 500) this.#slotOf(request).relieved(this.#dispatchedAt(request));
+      if (status < 500) this.#relieved(request);
       return;
     }
     const asked = retryAfterOf(response);
     const seconds = Math.min(asked ?? 0, this.#maxPause);
-    const isNew = this.#congested(request, seconds > 0 ? factors.asked : factors.refused, status);
+    const factor = seconds > 0 ? factors.asked : factors.refused;
+    const isNew = this.#congested(request, factor, status, seconds);
     if (seconds > 0) this.#pause(request, seconds, asked!, isNew);
   }
 
-  #congested(request: Request, factor: number, sign: string | number): boolean {
+  #relieved(request: Request): void {
     const slot = this.#slotOf(request);
+    if (!slot.relieved(this.#dispatchedAt(request))) return;
+    this.#host.stats.inc('backoff/end_count');
+    this.#host.log.info(
+      `${slot.key} does not push back any more: delay ${slot.delay.toFixed(3)} s`,
+    );
+  }
+
+  #congested(request: Request, factor: number, sign: string | number, pause = 0): boolean {
+    const slot = this.#slotOf(request);
+    const dispatchedAt = this.#dispatchedAt(request);
     const isNew = slot.congested(
-      { dispatchedAt: this.#dispatchedAt(request), factor, start: this.#start, max: this.#max },
+      { dispatchedAt, factor, pause, start: this.#start, max: this.#max },
       `backoff: ${sign}`,
     );
-    const { stats } = this.#host;
+    const { stats, log } = this.#host;
     if (isNew) stats.inc('backoff/event_count');
     else stats.inc('backoff/same_event_count');
-    if (isNew)
-      this.#host.log.info(`${slot.key} pushes back (${sign}): delay ${slot.delay.toFixed(3)} s`);
+    if (isNew) {
+      const paused = pause > 0 ? `, after a pause of ${pause} s` : '';
+      log.info(`${slot.key} pushes back (${sign}): delay ${slot.delay.toFixed(3)} s${paused}`);
+    }
     return isNew;
   }
 
@@ -95,7 +108,7 @@ export class Backoff implements Extension {
     const slot = this.#slotOf(request);
     const until = performance.now() + seconds * 1000;
     if (until <= slot.pausedUntil) return;
-    slot.pauseUntil(until, `Retry-After: ${asked}`);
+    slot.pauseUntil(until, `paused for ${seconds} s: Retry-After ${asked}`);
     if (!isNew) return;
     stats.inc('backoff/pause_count');
     if (asked <= seconds) return;

@@ -9,7 +9,7 @@ import { expandFeedUri, feedBatchTime, feedTime } from './uri.ts';
 /** What the feeds use of a crawler. */
 export type FeedCrawler = Pick<
   Crawler,
-  'settings' | 'signals' | 'stats' | 'log' | 'spider' | 'engine' | 'root' | 'fail' | 'job'
+  'settings' | 'signals' | 'stats' | 'log' | 'spider' | 'engine' | 'root' | 'run' | 'fail' | 'job'
 >;
 
 /** Writes every scraped item to the feeds of `FEEDS` and of `-o` and `-O`. */
@@ -89,7 +89,7 @@ export class FeedExport {
   }
 
   #slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot {
-    const { settings, root, job } = this.#crawler;
+    const { settings, root, run, job } = this.#crawler;
     const { format, storeEmpty, postprocessing, exporterOptions } = options;
     const exporter = new options.exporterClass(exporterOptions);
     const tempdir = settings.get('FEED_TEMPDIR') as string | null | undefined;
@@ -97,6 +97,8 @@ export class FeedExport {
     const storage = createStorage(uri, options, {
       root,
       resume: Boolean(settings.get('JOBDIR')),
+      // What is taken up again has one part over all runs.
+      ...(run && !settings.get('JOBDIR') && { attempt: run.attempt }),
       isLaterRun: Number(job?.get('runs') ?? 0) > 1,
       mayRewrite: exporter.mayRewrite === true || postprocessing.length > 0,
       ...(tempdir && { tempdir }),
@@ -121,6 +123,7 @@ export class FeedExport {
       exporter,
       storage,
       onError,
+      ...(run && { mayStore: () => run.mayStore() }),
     });
   }
 
@@ -176,7 +179,7 @@ export class FeedExport {
   }
 
   #expand({ uri, uriParams }: FeedOptions, batchId: number): string {
-    const { spider } = this.#crawler;
+    const { spider, run } = this.#crawler;
     // Two batches never have the same time.
     this.#lastBatch = Math.max(Date.now() * 1000, this.#lastBatch + 1);
     const own: Record<string, unknown> = {
@@ -184,6 +187,7 @@ export class FeedExport {
       batch_time: feedBatchTime(this.#lastBatch),
       batch_id: batchId,
       name: spider.name,
+      ...(run && { job: run.job, attempt: run.attempt }),
     };
     const params = uriParams ? uriParams({ ...own }, spider) : own;
     // Any attribute of the spider may be named, whatever its class.

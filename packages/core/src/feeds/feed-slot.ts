@@ -21,6 +21,8 @@ export interface FeedSlotInit {
   readonly storage: FeedStorage;
   /** Called when writing fails; nothing is written after that. */
   readonly onError: (error: Error) => void;
+  /** False where a later run of the same job has begun: the feed is its to store. */
+  readonly mayStore?: () => Promise<boolean>;
 }
 
 /** One file of a feed, from its opening to its name: gathers records and writes them in large chunks, behind the crawl's back. */
@@ -148,6 +150,8 @@ export class FeedSlot {
     const rewrite = this.#exporter.rewrite?.();
     if (rewrite) passes.unshift(rewrite);
     if (passes.length > 0) await this.storage.rewrite!(passes);
+    if (this.#init.mayStore && !(await this.#init.mayStore()))
+      throw new Error('a later run of the same job has begun, and the feed is its to store');
     await this.storage.store();
     return 'stored';
   }

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { Headers } from './headers.ts';
-import { Request, type RequestOptions } from './request.ts';
+import type { Request, RequestOptions } from './request.ts';
 
 /** Options that change nothing of the request, without a value. */
 const ignored = new Set(
@@ -82,13 +82,8 @@ const withValue: Readonly<Record<string, (draft: Draft, value: string) => void>>
   },
 };
 
-/**
- * The request that a curl command sends, as browsers copy it (“Copy as cURL”). No file is read.
- *
- * @param options - Over what the command says: callback, meta and so on.
- * @throws UsageError for a command that is none, and for options whose meaning is not known.
- */
-export function requestFromCurl(command: string, options: RequestOptions = {}): Request {
+/** What a curl command asks for. @throws UsageError for what is none, and for options whose meaning is not known. */
+export function readCurl(command: string): RequestOptions & { readonly url: string } {
   const words = shellWords(command.trim());
   if (words.shift() !== 'curl') throw new UsageError('A curl command begins with curl.');
   const draft: Draft = { headers: [], data: [], options: {} };
@@ -104,17 +99,17 @@ export function requestFromCurl(command: string, options: RequestOptions = {}): 
   const body = isQuery ? undefined : data;
   if (body !== undefined) headers.setDefault('content-type', 'application/x-www-form-urlencoded');
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(draft.url) ? draft.url : `http://${draft.url}`;
-  return new Request(isQuery ? `${url}${url.includes('?') ? '&' : '?'}${data}` : url, {
+  return {
+    url: isQuery ? `${url}${url.includes('?') ? '&' : '?'}${data}` : url,
     method: draft.method ?? (body === undefined ? 'GET' : 'POST'),
     headers: headers.size > 0 ? headers : undefined,
     body,
     ...draft.options,
-    ...options,
-  });
+  };
 }
 
 /** The curl command that sends a request, for a POSIX shell. */
-export function requestToCurl(request: Request): string {
+export function writeCurl(request: Request): string {
   const words = ['curl', '-X', request.method, quote(request.url)];
   for (const [name, value] of request.hasHeaders ? request.headers : []) {
     words.push('-H', quote(value === '' ? `${name};` : `${name}: ${value}`));

@@ -28,9 +28,9 @@ export function encodingOf(label: string | undefined): string | undefined {
   return replaced.test(text) ? 'replacement' : decoderOf(text)?.encoding;
 }
 
-/** Parameters of a header value: name, then the value in double, single or no quotes. */
+/** Parameters of a header value: name, then the value in double, single or no quotes. Linear in what a stranger sends. */
 const parameter =
-  /(?:^|[;,\s])\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"(?=\s*(?:[;,]|$))|'([^']*)'|([^\s;,"']+))/g;
+  /(?:^|[;,\s])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"(?=\s*(?:[;,]|$))|'([^']*)'|([^\s;,"']+))/g;
 
 function inHeader(contentType: string): string | undefined {
   for (const [, name, double, single, bare] of contentType.matchAll(parameter)) {

@@ -2,6 +2,7 @@ import { type AnyNode, type Element, isTag } from 'domhandler';
 
 import { UsageError } from '../errors.ts';
 import { nextNode, textBelow } from '../selector/walk.ts';
+import { encode } from './encoder.ts';
 import { Request, type RequestOptions } from './request.ts';
 import type { Response } from './response.ts';
 import { resolveUrl, trimHtml } from './url.ts';
@@ -15,6 +16,8 @@ export type FormData =
 export interface FormRequestOptions extends RequestOptions {
   /** Sent as the query of a GET, else as an urlencoded body. The method is POST, unless it is given. */
   formdata?: FormData;
+  /** Charset that the form is sent in: UTF-8 by default, that of the page with `fromResponse`. */
+  encoding?: string;
 }
 
 export interface FormOptions extends FormRequestOptions {
@@ -28,6 +31,8 @@ export interface FormOptions extends FormRequestOptions {
   formnumber?: number;
   /** A CSS selector of the form, or of something inside of it. */
   formcss?: string;
+  /** The same by XPath. */
+  formxpath?: string;
   /** Attributes of the button to click; `nr` counts the buttons from 0. The first one by default. */
   clickdata?: Readonly<Record<string, string | number>>;
   /** Clicks no button. */
@@ -39,16 +44,16 @@ type Field = readonly [name: string, value: string];
 /** A request that sends a form. */
 export class FormRequest extends Request {
   constructor(url: string, options: FormRequestOptions = {}) {
-    const { formdata, ...rest } = options;
+    const { formdata, encoding = 'utf-8', ...rest } = options;
     if (formdata === undefined) {
       super(url, rest);
       return;
     }
     const fields = fieldsOf(formdata);
     const method = (rest.method ?? 'POST').toUpperCase();
-    const query = new URLSearchParams(
-      fields.map(([name, value]): [string, string] => [name, value]),
-    ).toString();
+    const query = fields
+      .map((field) => field.map((text) => urlEncoded(text, encoding)).join('='))
+      .join('&');
     if (fields.length === 0) {
       super(url, { ...rest, method });
     } else if (method === 'GET') {
@@ -73,8 +78,9 @@ export class FormRequest extends Request {
    * @throws UsageError when there is no such form or button, or more than one button fits.
    */
   static fromResponse(response: Response, options: FormOptions = {}): FormRequest {
-    const { formname, formid, formnumber, formcss, clickdata, dontClick, url, ...rest } = options;
-    const form = findForm(response, { formname, formid, formnumber, formcss });
+    const { formname, formid, formnumber, formcss, formxpath, clickdata, dontClick, url, ...rest } =
+      options;
+    const form = findForm(response, { formname, formid, formnumber, formcss, formxpath });
     const changed = fieldsOf(options.formdata ?? {});
     const names = new Set(
       options.formdata === undefined
@@ -89,11 +95,24 @@ export class FormRequest extends Request {
     if (button !== undefined && !names.has(button[0])) fields.push(button);
     const wanted = (rest.method ?? form.attribs.method ?? '').trim().toUpperCase();
     return new FormRequest(targetOf(form, response, url), {
+      encoding: response.encoding,
       ...rest,
       method: rest.method ?? (wanted === 'POST' ? 'POST' : 'GET'),
       formdata: [...fields, ...changed],
     });
   }
+}
+
+/** As browsers send a form: https://url.spec.whatwg.org/#urlencoded-serializing */
+function urlEncoded(text: string, charset: string): string {
+  const bytes =
+    encode(text.toWellFormed(), charset, (char) => `&#${char.codePointAt(0)};`) ??
+    Buffer.from(text.toWellFormed());
+  return bytes
+    .toString('latin1')
+    .replace(/[^\w*.-]/g, (char) =>
+      char === ' ' ? '+' : `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    );
 }
 
 function withQuery(url: string, query: string): string {
@@ -122,7 +141,7 @@ function targetOf(form: Element, response: Response, url: string | undefined): s
   const resolved =
     target === undefined && form.attribs.action === undefined
       ? response.baseUrl
-      : resolveUrl(target ?? '', response.baseUrl);
+      : resolveUrl(target ?? '', response.baseUrl, response);
   if (resolved !== undefined) return resolved;
   throw new UsageError(`The form on ${response.url} is sent to ${action}, which is no URL.`);
 }
@@ -137,7 +156,7 @@ function elementsBelow(root: AnyNode): Element[] {
 
 function findForm(
   response: Response,
-  { formname, formid, formnumber = 0, formcss }: FormOptions,
+  { formname, formid, formnumber = 0, formcss, formxpath }: FormOptions,
 ): Element {
   const forms = elementsBelow(response.tree).filter(({ name }) => name === 'form');
   if (forms.length === 0) throw new UsageError(`There is no form on ${response.url}.`);
@@ -145,11 +164,13 @@ function findForm(
     forms.find(({ attribs }) => formname !== undefined && attribs.name === formname) ??
     forms.find(({ attribs }) => formid !== undefined && attribs.id === formid);
   if (named !== undefined) return named;
-  if (formcss !== undefined) {
-    let node: AnyNode | null | undefined = [...response.css(formcss)][0]?.node;
+  const query = formcss ?? formxpath;
+  if (query !== undefined) {
+    const found = formcss === undefined ? response.xpath(query) : response.css(query);
+    let node: AnyNode | null | undefined = found.at(0)?.node;
     while (node && !(isTag(node) && node.name === 'form')) node = node.parent;
     if (node) return node as Element;
-    throw new UsageError(`No form on ${response.url} is found by ${JSON.stringify(formcss)}.`);
+    throw new UsageError(`No form on ${response.url} is found by ${JSON.stringify(query)}.`);
   }
   const form = forms[formnumber];
   if (form !== undefined) return form;
@@ -182,7 +203,9 @@ function valuesOf(element: Element): Field[] {
   }
   if (tag === 'select') return selected(element).map((option) => [name, option] as const);
   const type = (attribs.type ?? '').toLowerCase();
-  if (/^(?:submit|image|reset|button|file)$/.test(type)) return [];
+  if (/^(?:submit|image|reset|button)$/.test(type)) return [];
+  // No file is chosen.
+  if (type === 'file') return [[name, '']];
   if (type === 'checkbox' || type === 'radio') {
     return 'checked' in attribs ? [[name, value ?? 'on']] : [];
   }
@@ -196,7 +219,7 @@ function selected(select: Element): string[] {
     option.attribs.value ?? textBelow(option).replace(/\s+/g, ' ').trim();
   if ('multiple' in select.attribs) return chosen.map(valueOf);
   const one = chosen.at(-1) ?? options[0];
-  return [one === undefined ? '' : valueOf(one)];
+  return one === undefined ? [] : [valueOf(one)];
 }
 
 function clicked(

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { readCurl, writeCurl } from './curl.ts';
 import { Headers, type HeadersInput } from './headers.ts';
 import { safeUrl } from './url.ts';
 
@@ -52,6 +53,15 @@ export interface RequestMeta {
   downloadSlot?: string;
   /** Seconds; overrides `DOWNLOAD_TIMEOUT`. */
   downloadTimeout?: number;
+  /** Seconds; overrides `DOWNLOAD_HEADERS_TIMEOUT`. */
+  downloadHeadersTimeout?: number;
+  /** Seconds; overrides `DOWNLOAD_IDLE_TIMEOUT`. */
+  downloadIdleTimeout?: number;
+  /**
+   * File that the body goes to while it comes, below the project's folder unless it is absolute; for what is too large for
+   * memory. The response has it as `path`. Http and https only, answers of a 2xx status only.
+   */
+  downloadTo?: string;
   /** Bytes; overrides `DOWNLOAD_WARNSIZE`. */
   downloadWarnsize?: number;
   /** False keeps a body that is shorter than announced, flagged `dataloss`. */
@@ -75,6 +85,8 @@ export interface RequestMeta {
   redirectReasons?: readonly (number | string)[];
   referrerPolicy?: string;
   retryTimes?: number;
+  /** The URL as it is tells this request from others, not its canonical form. */
+  verbatimUrl?: boolean;
   [key: string]: Json | undefined;
 }
 
@@ -196,6 +208,22 @@ export class Request {
 
   copy(): Request {
     return this.replace({});
+  }
+
+  /**
+   * The request that a curl command sends, as browsers copy it (“Copy as cURL”). No file is read.
+   *
+   * @param options - Over what the command says: callback, meta and so on.
+   * @throws UsageError for a command that is none, and for options whose meaning is not known.
+   */
+  static fromCurl(command: string, options?: RequestOptions): Request {
+    const { url, ...own } = readCurl(command);
+    return new Request(url, { ...own, ...options });
+  }
+
+  /** The curl command that sends this request, for a POSIX shell. */
+  toCurl(): string {
+    return writeCurl(this);
   }
 
   toString(): string {

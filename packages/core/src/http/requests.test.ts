@@ -1,11 +1,6 @@
-/* oxlint-disable typescript/no-explicit-any -- the vectors have many shapes */
-import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 
-import { describe, expect, it, test } from 'vitest';
-
-import { UsageError } from '../errors.ts';
-import { requestFromCurl, requestToCurl } from './curl.ts';
-import { type FormOptions, FormRequest } from './form-request.ts';
+import { FormRequest } from './form-request.ts';
 import { JsonRequest } from './json-request.ts';
 import { Request } from './request.ts';
 import { createResponse } from './response-types.ts';
@@ -72,7 +67,7 @@ describe('FormRequest', () => {
 
 describe('curl', () => {
   test('options may be glued to their values and to each other', () => {
-    const request = requestFromCurl(
+    const request = Request.fromCurl(
       `curl -sSLXPUT h.test/a -H'X-A: 1' --compressed -d a=1 -d 'b=2' \\\n -A ua`,
     );
     expect([request.method, request.url, bodyOf(request)]).toEqual([
@@ -91,16 +86,16 @@ describe('curl', () => {
       body: `line 1\nit's $(2) \\`,
       cookies: { a: '1', b: 'x y' },
     });
-    const back = requestFromCurl(requestToCurl(request));
+    const back = Request.fromCurl(request.toCurl());
     expect(requestToDict(back)).toEqual(requestToDict(request));
   });
 
   test('files, unknown options and open quotes are refused', () => {
-    expect(() => requestFromCurl('curl h.test -d @/etc/passwd')).toThrow(/file/);
-    expect(() => requestFromCurl('curl h.test --frobnicate')).toThrow(/frobnicate/);
-    expect(() => requestFromCurl(`curl 'h.test`)).toThrow(/quote/i);
-    expect(() => requestFromCurl('wget h.test')).toThrow(/begins with curl/);
-    expect(() => requestFromCurl('curl -X POST')).toThrow(/no URL/);
+    expect(() => Request.fromCurl('curl h.test -d @/etc/passwd')).toThrow(/file/);
+    expect(() => Request.fromCurl('curl h.test --frobnicate')).toThrow(/frobnicate/);
+    expect(() => Request.fromCurl(`curl 'h.test`)).toThrow(/quote/i);
+    expect(() => Request.fromCurl('wget h.test')).toThrow(/begins with curl/);
+    expect(() => Request.fromCurl('curl -X POST')).toThrow(/no URL/);
   });
 });
 
@@ -110,83 +105,4 @@ test('a request survives as plain data', () => {
     typeof requestToDict
   >;
   expect(requestToDict(requestFromDict(dict))).toEqual(dict);
-});
-
-interface Vector {
-  readonly id: string;
-  readonly test: string;
-  readonly args: any;
-  readonly returns?: any;
-  readonly raises?: string;
-}
-
-const bytes = (value: any): any =>
-  typeof value === 'object' && value !== null && '$ascii' in value
-    ? value.$ascii
-    : typeof value === 'object' && value !== null && '$bytes' in value
-      ? Buffer.from(value.$bytes, 'base64').toString()
-      : value;
-
-function vectors(name: string): Vector[] {
-  const file = new URL(`../../../../../shared/reference/vectors/${name}.json`, import.meta.url);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).cases : [];
-}
-
-/** What the test and the vector agree on, or `raises`. */
-function outcome(make: () => Request): unknown {
-  try {
-    const request = make();
-    const { url, method, cookies } = request;
-    return { url, method, cookies, body: bodyOf(request), headers: [...request.headers] };
-  } catch (error) {
-    return error instanceof UsageError ? 'raises' : error;
-  }
-}
-
-function expected(raises: unknown, request: any, headers: [string, string][]): unknown {
-  if (raises) return 'raises';
-  const { url, method, cookies, body } = request;
-  return {
-    url: new URL(url).href,
-    method,
-    cookies,
-    body: bytes(body) ?? '',
-    headers: expect.arrayContaining(headers.map(([name, value]) => [name.toLowerCase(), value])),
-  };
-}
-
-const curl = vectors('curl');
-describe.skipIf(curl.length === 0)('vectors of curl', () => {
-  it.each(curl)('$id $test', ({ args, returns, raises }) => {
-    const headers = (returns?.headers ?? []).map(([name, value]: any) => [name, bytes(value)]);
-    expect(outcome(() => requestFromCurl(args.curl_command))).toEqual(
-      expected(raises, returns, headers),
-    );
-  });
-});
-
-// XPath is not part of our selectors.
-const forms = vectors('form_from_response').filter(({ args }) => args.formxpath === undefined);
-describe.skipIf(forms.length === 0)('vectors of forms', () => {
-  it.each(forms)('$id $test', ({ args, returns, raises }) => {
-    const { response: wrapped, formdata, clickdata, kwargs, dont_click: dontClick, ...rest } = args;
-    const { url, headers, body } = wrapped.$response;
-    const own = Object.entries<any>(headers ?? {}).map(([name, values]) => [
-      name,
-      [values].flat().map(bytes),
-    ]);
-    const response = createResponse(url, {
-      headers: { 'content-type': 'text/html; charset=utf-8', ...Object.fromEntries(own) },
-      body: body?.$bytes ? Buffer.from(body.$bytes, 'base64') : Buffer.from(bytes(body) ?? ''),
-    });
-    const options: FormOptions = { ...rest, formdata, clickdata, dontClick, ...kwargs };
-    const wanted = Object.entries<any>(returns?.$request.headers ?? {});
-    expect(outcome(() => FormRequest.fromResponse(response, options))).toEqual(
-      expected(
-        raises,
-        returns?.$request,
-        wanted.map(([name, [value]]) => [name, bytes(value)]),
-      ),
-    );
-  });
 });

@@ -80,6 +80,8 @@ function sniffed(body: Buffer, fallback: ResponseClass | undefined): ResponseCla
 /** A response of the class that fits its content. */
 export function createResponse(url: string, init: ResponseInit = {}): Response {
   const plain = new Response(url, init);
+  // What is in a file is not for selectors.
+  if (plain.path !== undefined) return plain;
   const Class = responseClass(plain);
   return Class === Response ? plain : new Class(url, init);
 }

@@ -1,28 +1,33 @@
+import type { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 
 import type { CheerioAPI } from 'cheerio';
 import type { Document } from 'domhandler';
 
 import { NotSupportedError, UsageError } from '../errors.ts';
+import { defaultLimits, type TreeLimits } from '../selector/limits.ts';
 import type { Link } from '../selector/link-extractor.ts';
+import { forgetIndex } from '../selector/page-tree.ts';
 import { Selector, type SelectorList } from '../selector/selector.ts';
-import { forgetIndex } from '../selector/tree-builder.ts';
 import { parseTree } from '../selector/tree.ts';
+import type { XPathOptions } from '../selector/xpath.ts';
 import { declaredEncoding, decode, detectEncoding } from './encoding.ts';
 import { Headers, type HeadersInput } from './headers.ts';
 import { type Json, Request, type RequestMeta, type RequestOptions } from './request.ts';
 import { resolveUrl, trimHtml } from './url.ts';
 
-/** How long each part of a download took, in milliseconds. */
+/** How long each part of a download took, in milliseconds. What a kept connection did not need is absent. */
 export interface Timings {
-  readonly wait?: number;
-  readonly dns?: number;
-  /** Until the request was written: name resolution, connection and TLS where there was no open connection. */
-  readonly connect?: number;
-  readonly tls?: number;
+  /** Until a connection was free, or another one was begun. */
+  readonly wait?: number | undefined;
+  /** Name resolution; absent for an address, and where a proxy resolves. */
+  readonly dns?: number | undefined;
+  /** The connection, by the way of a proxy where there is one. */
+  readonly connect?: number | undefined;
+  readonly tls?: number | undefined;
   /** From the written request to the response headers. */
-  readonly firstByte?: number;
-  readonly body?: number;
+  readonly firstByte?: number | undefined;
+  readonly body?: number | undefined;
 }
 
 export interface ResponseInit {
@@ -32,10 +37,12 @@ export interface ResponseInit {
   readonly wireHeaders?: Readonly<Record<string, string | string[] | undefined>>;
   /** Content-decoded bytes. */
   readonly body?: Uint8Array;
+  readonly path?: string | undefined;
   readonly request?: Request;
   readonly flags?: readonly string[];
-  readonly protocol?: string;
-  readonly ipAddress?: string;
+  readonly protocol?: string | undefined;
+  readonly ipAddress?: string | undefined;
+  readonly certificate?: X509Certificate | undefined;
   readonly timings?: Timings;
 }
 
@@ -53,13 +60,25 @@ export class Response {
   readonly status: number;
   /** Raw bytes after content decoding. */
   readonly body: Buffer;
+  /** The file that the body is in; `meta.downloadTo` asked for it. `body` is empty then. */
+  readonly path: string | undefined;
   /** `cached`, `dataloss`, `truncated`, `download_stopped`. */
   readonly flags: readonly string[];
+  /** `HTTP/1.1` or `HTTP/2`; what follows is absent where nothing was connected to. */
   readonly protocol: string | undefined;
+  /** The address connected to; absent behind a proxy. */
   readonly ipAddress: string | undefined;
+  /** Of the server, for `https:`. */
+  readonly certificate: X509Certificate | undefined;
   readonly timings: Timings;
   /** The request that was sent last, after redirects and middlewares. */
   request: Request | undefined;
+  /**
+   * What its tree and queries may cost.
+   *
+   * @internal
+   */
+  treeLimits: TreeLimits = defaultLimits;
   readonly #wireHeaders: ResponseInit['wireHeaders'];
   #headers: Headers | undefined;
   #encoding: string | undefined;
@@ -77,9 +96,11 @@ export class Response {
     this.body = Buffer.isBuffer(body)
       ? body
       : Buffer.from(body.buffer, body.byteOffset, body.length);
+    this.path = init.path;
     this.flags = init.flags ?? [];
     this.protocol = init.protocol;
     this.ipAddress = init.ipAddress;
+    this.certificate = init.certificate;
     this.timings = init.timings ?? {};
     this.request = init.request;
     this.#wireHeaders = init.wireHeaders;
@@ -126,7 +147,7 @@ export class Response {
   get text(): string {
     if (!this.isText) {
       throw new NotSupportedError(
-        `${this.toString()} is not text (${this.header('content-type') ?? 'no Content-Type'}). Use response.body.`,
+        `${this.toString()} is not text (${this.header('content-type') ?? 'no Content-Type'}). ${this.path === undefined ? 'Use response.body' : `Its body is in ${this.path}`}.`,
       );
     }
     return (this.#text ??= decode(this.body, this.encoding));
@@ -148,7 +169,7 @@ export class Response {
 
   /** The page as a tree; parsed once. */
   get tree(): Document {
-    return (this.#tree ??= parseTree(this.text, this.isXml));
+    return (this.#tree ??= parseTree(this.text, this.isXml, this.treeLimits));
   }
 
   /** True for content that is read as XML: the case of names counts, and no element is known. */
@@ -163,6 +184,11 @@ export class Response {
   /** Elements, texts (`::text`) or attributes (`::attr(name)`) by a CSS selector. */
   css(query: string): SelectorList {
     return this.selector.css(query);
+  }
+
+  /** What an XPath 1.0 finds: elements, texts (`text()`), attributes (`@name`), or the one value it gives. */
+  xpath(query: string, options?: XPathOptions): SelectorList {
+    return this.selector.xpath(query, options);
   }
 
   /** The page in cheerio, on the same tree. */
@@ -192,7 +218,7 @@ export class Response {
 
   /** `link` as an absolute URL; undefined where it is none. */
   urljoin(link: string): string | undefined {
-    return resolveUrl(trimHtml(link), this.baseUrl);
+    return resolveUrl(trimHtml(link), this.baseUrl, this);
   }
 
   /**
@@ -228,7 +254,7 @@ export class Response {
     const requests: Request[] = [];
     for (const link of list) {
       const text = typeof link === 'string' ? link : linkText(link, '');
-      const url = resolveUrl(trimHtml(text), base);
+      const url = resolveUrl(trimHtml(text), base, this);
       if (url !== undefined && /^https?:/.test(url)) requests.push(new Request(url, options));
     }
     return requests;
@@ -241,18 +267,22 @@ export class Response {
   replace(changes: ResponseInit & { readonly url?: string }): Response {
     const { url = this.url, ...rest } = changes;
     const copy = this.constructor as new (url: string, init: ResponseInit) => Response;
-    return new copy(url, {
+    const replaced = new copy(url, {
       status: this.status,
       ...(changes.wireHeaders === undefined &&
         (this.#headers ? { headers: this.#headers } : { wireHeaders: this.#wireHeaders })),
       body: this.body,
+      path: this.path,
       request: this.request,
       flags: this.flags,
       protocol: this.protocol,
       ipAddress: this.ipAddress,
+      certificate: this.certificate,
       timings: this.timings,
       ...rest,
     });
+    replaced.treeLimits = this.treeLimits;
+    return replaced;
   }
 
   toString(): string {

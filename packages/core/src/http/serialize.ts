@@ -26,11 +26,31 @@ interface StoredRequest {
   readonly eb?: string;
 }
 
-/** The request as JSON text. Its callbacks are method names by now. */
+/**
+ * The request as JSON text. Its callbacks are method names by now. A middleware may have put into the meta what is no
+ * JSON; the request goes without it rather than not at all.
+ */
 export function serializeRequest(request: Request): string {
+  try {
+    return JSON.stringify(storedOf(request));
+  } catch {
+    const meta = Object.entries(request.meta).filter(([, value]) => isJson(value));
+    return JSON.stringify(storedOf(request.replace({ meta: Object.fromEntries(meta) })));
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function storedOf(request: Request): StoredRequest {
   const { callback, errback, body } = request;
   const hasMeta = Object.keys(request.meta).length > 0;
-  const stored: StoredRequest = {
+  return {
     u: request.url,
     ...(request.method !== 'GET' && { m: request.method }),
     ...(request.hasHeaders && { h: (request.headers satisfies Headers).toJSON() }),
@@ -45,7 +65,6 @@ export function serializeRequest(request: Request): string {
     ...(callback !== undefined && { cb: methodName(callback) }),
     ...(errback !== undefined && { eb: methodName(errback) }),
   };
-  return JSON.stringify(stored);
 }
 
 /** The request as plain JSON, as queues keep it: for those who store requests themselves. */
@@ -70,12 +89,14 @@ export function deserializeRequest(text: string): Request {
   } catch (cause) {
     throw new UsageError('A queue entry is not JSON.', { cause });
   }
-  if (typeof stored !== 'object' || stored === null || typeof stored.u !== 'string') {
+  if (!isPlainObject(stored) || typeof stored.u !== 'string') {
     throw new UsageError('A queue entry is not a request.');
   }
-  for (const part of [stored.h, stored.c, stored.t, stored.k]) {
-    if (part !== undefined && (typeof part !== 'object' || part === null))
-      throw new UsageError('A part of a queue entry is of the wrong type.');
+  // Each part has its type or is not there: what is half wrong was not written by a crawl.
+  for (const [key, value] of Object.entries(stored)) {
+    const fits = Object.hasOwn(parts, key) ? parts[key as keyof StoredRequest] : undefined;
+    if (!fits?.(value))
+      throw new UsageError(`The part ${key.slice(0, 20)} of a queue entry is of the wrong type.`);
   }
   const text_ = (value: unknown): string | undefined =>
     typeof value === 'string' ? value : undefined;
@@ -94,6 +115,32 @@ export function deserializeRequest(text: string): Request {
     errback: text_(stored.eb),
   };
   return new Request(stored.u, options);
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+/** What each part of a stored request must be. */
+const parts: Record<keyof StoredRequest, (value: unknown) => boolean> = {
+  u: isText,
+  m: isText,
+  h: (value) =>
+    isPlainObject(value) && Object.values(value).every((one) => isText(one) || isTexts(one)),
+  b: isText,
+  c: (value) => isPlainObject(value) || Array.isArray(value),
+  t: isPlainObject,
+  k: isPlainObject,
+  p: isNumber,
+  d: (value) => value === 1,
+  n: isNumber,
+  f: isTexts,
+  cb: isText,
+  eb: isText,
+};
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function plainObject(value: unknown): Record<string, unknown> | undefined {

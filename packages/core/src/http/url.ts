@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { encode } from './encoder.ts';
 
 // Already as WHATWG would write it: lower-case host that is no number, no dot segments, no default port, nothing to
 // encode. Most links are, and a look is ten times cheaper than a parse.
@@ -56,8 +57,16 @@ export function trimHtml(text: string): string {
   return first <= 32 || last <= 32 ? text.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '') : text;
 }
 
-/** `link` seen from the page at `base`, or undefined where that is no URL. Never throws. */
-export function resolveUrl(link: string, base: string): string | undefined {
+/**
+ * `link` seen from the page at `base`, or undefined where that is no URL. Never throws.
+ *
+ * @param page - Whose link it is: a query is written in the charset of its page.
+ */
+export function resolveUrl(
+  link: string,
+  base: string,
+  page?: { readonly encoding: string },
+): string | undefined {
   // The two common forms need no parser.
   const first = link.charCodeAt(0);
   if (first === 47 && link.charCodeAt(1) !== 47 && base.startsWith('http')) {
@@ -65,7 +74,26 @@ export function resolveUrl(link: string, base: string): string | undefined {
     const url = (slash < 0 ? base : base.slice(0, slash)) + link;
     if (isPlain(url)) return url;
   } else if (first === 104 && isPlain(link)) return link;
+  if (page !== undefined && foreignQuery.test(link) && page.encoding !== 'utf-8')
+    return URL.parse(inCharset(link, page.encoding), base)?.href;
   return URL.parse(link, base)?.href;
+}
+
+const foreignQuery = /^[^?#]*\?[^#]*[^\0-\x7f]/;
+
+/** As browsers write it: https://url.spec.whatwg.org/#query-state */
+function inCharset(link: string, charset: string): string {
+  const start = link.indexOf('?');
+  const hash = link.indexOf('#', start);
+  const end = hash < 0 ? link.length : hash;
+  const query = link.slice(start, end).replace(/[^\0-\x7f]+/g, (run) => {
+    const bytes = encode(run, charset, (char) => `&#${char.codePointAt(0)};`);
+    if (bytes === undefined) return run;
+    return Array.from(bytes, (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
+      '',
+    );
+  });
+  return link.slice(0, start) + query + link.slice(end);
 }
 
 /** Scheme, host and port of a URL that `safeUrl` returned: `https://example.com:8080`. */

@@ -1,12 +1,15 @@
-import { fingerprint } from '../http/fingerprint.ts';
+import type { MaybePromise } from '../downloader/middleware.ts';
+import { fingerprint, type FingerprintOptions } from '../http/fingerprint.ts';
 import type { Request } from '../http/request.ts';
 import { detach } from '../http/url.ts';
 
 /** Knows which requests have been seen. */
 export interface DupeFilter {
+  open?(): MaybePromise<void>;
   /** True if an equal request has been here before; otherwise this one is remembered. */
-  requestSeen(request: Request): boolean;
+  requestSeen(request: Request): MaybePromise<boolean>;
   readonly size: number;
+  close?(): MaybePromise<void>;
 }
 
 /** How many exact URLs are remembered to save the fingerprint of a link that stands on every page. */
@@ -34,14 +37,23 @@ export class RecentUrls {
 /** Exact: remembers a 16-byte fingerprint of each request. */
 export class FingerprintDupeFilter implements DupeFilter {
   readonly #seen = new FingerprintSet();
-  readonly #recent = new RecentUrls();
+  /** Undefined where a request is more than its URL. */
+  readonly #recent: RecentUrls | undefined;
+  readonly #options: FingerprintOptions | undefined;
+
+  constructor(options?: FingerprintOptions) {
+    this.#options = options;
+    this.#recent = options === undefined ? new RecentUrls() : undefined;
+  }
 
   get size(): number {
     return this.#seen.size;
   }
 
   requestSeen(request: Request): boolean {
-    return this.#recent.knows(request) || !this.#seen.add(fingerprint(request));
+    return (
+      this.#recent?.knows(request) === true || !this.#seen.add(fingerprint(request, this.#options))
+    );
   }
 }
 

@@ -49,7 +49,11 @@ async function build(order: 'lifo' | 'fifo' = 'lifo') {
   scheduler.open(new TestSpider());
   const add = (url: string, options?: RequestOptions): boolean =>
     scheduler.enqueue(new Request(url, options));
-  return { scheduler, slots, job, add, beforeCommit };
+  const close = async (): Promise<void> => {
+    await scheduler.close();
+    job.close();
+  };
+  return { scheduler, slots, job, add, beforeCommit, close };
 }
 
 test('what was not done is there in the next run, in the same order, and what was seen stays seen', async () => {
@@ -65,7 +69,7 @@ test('what was not done is there in the next run, in the same order, and what wa
   expect(done.url).toBe('http://a.test/3');
   first.scheduler.done(done);
   first.scheduler.next(first.slots); // leased, and never done
-  await first.scheduler.close();
+  await first.close();
 
   const second = await build();
   expect(second.scheduler.pending).toBe(3);
@@ -86,13 +90,13 @@ test('what was not done is there in the next run, in the same order, and what wa
     ['http://a.test/1', 'parsePage', 1, 1],
     ['http://a.test/start', undefined, undefined, undefined],
   ]);
-  await second.scheduler.close();
+  await second.close();
 });
 
 test.each(['lifo', 'fifo'] as const)(
   '%s: thousands beyond the window come in order, each once',
   async (order) => {
-    const { scheduler, slots, add } = await build(order);
+    const { scheduler, slots, add, close } = await build(order);
     const count = 7000;
     for (let i = 0; i < count; i++) add(`http://a.test/${i}`, { priority: i % 3 });
     const got: number[] = [];
@@ -116,30 +120,63 @@ test.each(['lifo', 'fifo'] as const)(
     for (let i = 1; i < served.length; i++) {
       expect(served[i]! % 3).toBeLessThanOrEqual(served[i - 1]! % 3);
     }
-    await scheduler.close();
+    await close();
   },
 );
+
+test('among thousands of slots each request comes once and in the order of priorities, over two runs', async () => {
+  const hosts = 2000;
+  const perHost = 4;
+  let run = await build();
+  // Priorities in no order, so that the best of a slot is rarely the last that came.
+  const priorityOf = (host: number, page: number): number => (host * 7 + page * 5) % 11;
+  for (let page = 0; page < perHost; page++)
+    for (let host = 0; host < hosts; host++)
+      run.add(`http://h${host}.test/${page}`, { priority: priorityOf(host, page) });
+  const got: string[] = [];
+  let priority = Infinity;
+  let returned = 0;
+  for (let next = run.scheduler.next(run.slots); next; next = run.scheduler.next(run.slots)) {
+    expect(next.priority).toBeLessThanOrEqual(priority);
+    ({ priority } = next);
+    if (got.length % 1000 === 500 && returned++ < 3) {
+      run.scheduler.release(next);
+      continue;
+    }
+    got.push(next.url);
+    run.scheduler.done(next);
+    if (got.length % 2500 === 0) await run.scheduler.commit();
+    if (got.length === 3000) {
+      await run.close();
+      run = await build();
+      expect(run.scheduler.pending).toBe(hosts * perHost - 3000);
+    }
+  }
+  expect(new Set(got).size).toBe(hosts * perHost);
+  expect(got).toHaveLength(hosts * perHost);
+  await run.close();
+});
 
 test('a request waits its rest in the next run', async () => {
   const first = await build();
   const due = Date.now() + 60_000;
   first.add('http://a.test/later', { notBefore: due });
-  await first.scheduler.close();
+  await first.close();
   const second = await build();
   expect(second.scheduler.next(second.slots)).toBeUndefined();
   expect(second.scheduler.nextDue).toBe(due);
-  await second.scheduler.close();
+  await second.close();
 });
 
 test('a second process is told who holds the job', async () => {
   const first = await build();
   await expect(JobFile.open(folder)).rejects.toThrow(`process ${process.pid}`);
-  await first.scheduler.close();
+  await first.close();
 });
 
 test('a file of a newer format is refused with the way out', async () => {
   const first = await build();
-  await first.scheduler.close();
+  await first.close();
   const db = new DatabaseSync(join(folder, 'job.sqlite'));
   db.exec('PRAGMA user_version = 99');
   db.close();
@@ -147,15 +184,15 @@ test('a file of a newer format is refused with the way out', async () => {
 });
 
 test('a done request is forgotten only after what it led to is safe', async () => {
-  const { scheduler, slots, add, beforeCommit, job } = await build();
+  const { scheduler, slots, add, beforeCommit, job, close } = await build();
   add('http://a.test/1');
   scheduler.done(scheduler.next(slots)!);
   beforeCommit.mockImplementationOnce(() => {
-    expect(job.slots()).toEqual([{ slot: 'a.test', count: 1 }]);
+    expect(job.slots()).toEqual([{ slot: 'a.test', count: 1, priority: 0 }]);
     return true;
   });
   await scheduler.commit();
   expect(beforeCommit).toHaveBeenCalled();
   expect(job.slots()).toEqual([]);
-  await scheduler.close();
+  await close();
 });

@@ -1,21 +1,19 @@
 import type { MaybePromise } from '../downloader/middleware.ts';
 import type { CrawlerSlots } from '../downloader/slot-registry.ts';
+import { InFlight } from '../engine/in-flight.ts';
 import { fingerprint } from '../http/fingerprint.ts';
 import type { Request } from '../http/request.ts';
 import type { Logger } from '../log/logger.ts';
-import { Spider } from '../spider/spider.ts';
+import type { Spider } from '../spider/spider.ts';
 import type { StatsCollector } from '../stats/stats-collector.ts';
+import { callbackRefusal } from './callback-refusal.ts';
 import { FingerprintSet, RecentUrls } from './dupe-filter.ts';
+import { holdHeap } from './heap-hold.ts';
 import { Heap } from './heap.ts';
-import { type BadEntry, compareRanks, type JobEntry, type JobFile, type Rank } from './job.ts';
-import { ReadyQueue, type SlotStore } from './ready-queue.ts';
+import { JobStore, JobWindows } from './job-store.ts';
+import type { BadEntry, JobEntry, JobFile, Rank } from './job.ts';
+import { ReadyQueue } from './ready-queue.ts';
 import type { Scheduler } from './scheduler.ts';
-
-/** Entries held in memory over all slots, about; the rest is read from the file when they are used up. */
-const memoryEntries = 5000;
-/** Most and least of one slot. */
-const maxWindow = 1000;
-const minWindow = 4;
 
 /**
  * Milliseconds from a write to its commit: writes of this time share one transaction, and what was done in it is done
@@ -45,12 +43,12 @@ export class JobScheduler implements Scheduler {
   readonly #seen = new FingerprintSet();
   readonly #started = new FingerprintSet();
   readonly #recent = new RecentUrls();
-  readonly #leased = new Map<Request, JobEntry>();
+  readonly #leased = new InFlight<Request, JobEntry>();
   readonly #waiting = new Heap<JobEntry>((a, b) => a.request.notBefore! - b.request.notBefore!);
   readonly #wasResumed: boolean;
   /** Entries that are in the file but not to be read from it: leased, waiting, or done and not committed yet. */
   readonly #taken = new Set<number>();
-  readonly #window: Window;
+  readonly #windows: JobWindows;
   #done: JobEntry[] = [];
   #spider: Spider | undefined;
   #asideCount = 0;
@@ -62,14 +60,14 @@ export class JobScheduler implements Scheduler {
     this.#options = options;
     const { job } = options;
     this.#job = job;
-    this.#window = {
+    this.#windows = new JobWindows({
       job,
       taken: this.#taken,
-      size: maxWindow,
-      refusal: (request) => this.#refusal(request),
+      slotCount: () => this.#queue.slotCount,
+      refusal: (request) => callbackRefusal(this.#spider!, request),
       setAside: (key, entry) => this.#setAside(key, entry),
-    };
-    this.#queue = new ReadyQueue((key) => this.#store(key, 0), options.onReady);
+    });
+    this.#queue = new ReadyQueue((key) => new JobStore(this.#windows, key), options.onReady);
     this.#wasResumed = job.isResumed;
   }
 
@@ -77,9 +75,8 @@ export class JobScheduler implements Scheduler {
     this.#spider = spider;
     for (const print of this.#job.seen('seen')) this.#seen.add(print);
     for (const print of this.#job.seen('started')) this.#started.add(print);
-    const slots = this.#job.slots();
-    this.#window.size = windowFor(slots.length);
-    for (const { slot, count } of slots) this.#queue.adopt(slot, this.#store(slot, count), count);
+    for (const { slot, count, priority } of this.#job.slots())
+      this.#queue.adopt(slot, new JobStore(this.#windows, slot, count, priority), count);
     this.#job.set('runs', Number(this.#job.get('runs') ?? 0) + 1);
     if (this.#wasResumed) {
       this.#options.log.info(
@@ -138,12 +135,12 @@ export class JobScheduler implements Scheduler {
       if (entry === undefined) return undefined;
       if (entry.request.notBefore !== undefined && entry.request.notBefore > now) {
         // Read back from the file: it still has to wait.
-        slots.unreserve(slots.keyOf(entry.request));
+        slots.unreserve();
         this.#wait(entry);
         continue;
       }
       this.#taken.add(entry.id);
-      this.#leased.set(entry.request, entry);
+      this.#leased.add(entry.request, entry);
       this.#options.stats.inc('scheduler/dequeued');
       this.#options.stats.inc('scheduler/dequeued/disk');
       return entry.request;
@@ -189,27 +186,16 @@ export class JobScheduler implements Scheduler {
     }
   }
 
+  /** The file stays open: close hooks have something to put into it. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.commit();
-    this.#queue.clear(this.#options.slots);
-    this.#waiting.clear();
-    this.#job.close();
-  }
-
-  #store(key: string, count: number): JobStore {
-    this.#window.size = windowFor(this.#queue?.slotCount ?? 0);
-    return new JobStore(this.#window, key, count);
-  }
-
-  /** Nothing but a method that the spider itself has is ever called by name. */
-  #refusal({ callback, errback }: Request): string | undefined {
-    for (const name of [callback, errback]) {
-      if (typeof name === 'string' && !isCallback(this.#spider!, name))
-        return `Spider ${this.#spider!.name} has no method ${JSON.stringify(name.slice(0, 100))}.`;
+    try {
+      await this.commit();
+    } finally {
+      this.#queue.clear(this.#options.slots);
+      this.#waiting.clear();
     }
-    return undefined;
   }
 
   /** The crawl goes on without it. */
@@ -252,6 +238,7 @@ export class JobScheduler implements Scheduler {
   }
 
   async #commit(): Promise<void> {
+    holdHeap(this.pending);
     const begin = performance.now();
     // Those that are done by now are forgotten only when what they yielded is safe.
     const done = this.#done;
@@ -262,89 +249,5 @@ export class JobScheduler implements Scheduler {
     for (const { id } of done) this.#taken.delete(id);
     const wait = 10 * (performance.now() - begin);
     this.#interval = Math.min(Math.max(wait, minInterval), maxInterval);
-  }
-}
-
-function isCallback(spider: Spider, name: string): boolean {
-  if (name in Object.prototype || (name !== 'parse' && Object.hasOwn(Spider.prototype, name)))
-    return false;
-  return typeof (spider as unknown as Record<string, unknown>)[name] === 'function';
-}
-
-/** What the stores of all slots share. */
-interface Window {
-  readonly job: JobFile;
-  readonly taken: ReadonlySet<number>;
-  /** Entries of a slot that are read at a time. */
-  size: number;
-  /** Why a request of the file cannot be made; undefined if it can. */
-  refusal(request: Request): string | undefined;
-  setAside(key: string, entry: BadEntry): void;
-}
-
-function windowFor(slots: number): number {
-  return Math.max(minWindow, Math.min(maxWindow, Math.floor(memoryEntries / Math.max(1, slots))));
-}
-
-/** The pending requests of one slot in the file, the best of them in memory. */
-class JobStore implements SlotStore<JobEntry> {
-  readonly #shared: Window;
-  readonly #key: string;
-  readonly #window = new Heap<JobEntry>((a, b) => compareRanks(a.rank, b.rank));
-  /** Entries of the file beyond the window. */
-  #beyond: number;
-  /** The worst rank that is in memory for certain; entries behind it are only in the file. */
-  #edge: Rank | undefined;
-
-  constructor(shared: Window, key: string, stored: number) {
-    this.#shared = shared;
-    this.#key = key;
-    this.#beyond = stored;
-    if (stored > 0) this.#fill();
-  }
-
-  get top(): number {
-    const best = this.#window.peek();
-    return best === undefined ? -Infinity : -best.rank[0];
-  }
-
-  push(entry: JobEntry): void {
-    if (this.#beyond > 0 && this.#edge && compareRanks(entry.rank, this.#edge) > 0) {
-      this.#beyond++;
-      return;
-    }
-    this.#window.push(entry);
-    if (this.#window.size > 2 * this.#shared.size) this.#spill();
-  }
-
-  pop(): JobEntry | undefined {
-    const entry = this.#window.pop();
-    if (this.#window.size === 0 && this.#beyond > 0) this.#fill();
-    return entry;
-  }
-
-  #fill(): void {
-    const { job, taken, size } = this.#shared;
-    do {
-      const entries = job.best(this.#key, this.#edge, size);
-      for (const entry of entries) {
-        if ('id' in entry && taken.has(entry.id)) continue;
-        this.#beyond--;
-        const reason = 'id' in entry ? this.#shared.refusal(entry.request) : entry.reason;
-        if (reason === undefined) this.#window.push(entry as JobEntry);
-        else this.#shared.setAside(this.#key, { rank: entry.rank, reason });
-      }
-      this.#edge = entries.at(-1)?.rank ?? this.#edge;
-      if (entries.length < size) this.#beyond = 0;
-    } while (this.#window.size === 0 && this.#beyond > 0);
-  }
-
-  #spill(): void {
-    const entries: JobEntry[] = [];
-    for (let i = 0; i < this.#shared.size; i++) entries.push(this.#window.pop()!);
-    this.#beyond += this.#window.size;
-    this.#window.clear();
-    for (const entry of entries) this.#window.push(entry);
-    this.#edge = entries.at(-1)!.rank;
   }
 }

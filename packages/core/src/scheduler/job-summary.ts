@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { UsageError } from '../errors.ts';
 import type { StatValue } from '../stats/stats-collector.ts';
-import { JobFile, JobHeldError, jobPath, lockJob } from './job.ts';
+import { JobFile, JobHeldError, jobPath, lockJob, needJob } from './job.ts';
 
 /** What is known of a job. */
 export interface JobSummary {
@@ -64,9 +63,4 @@ export async function clearJob(folder: string): Promise<void> {
     rmSync(jobPath(folder) + suffix, { force: true });
   rmSync(join(folder, 'job.lock'), { force: true });
   if (readdirSync(folder).length === 0) rmdirSync(folder);
-}
-
-function needJob(folder: string): void {
-  if (!existsSync(jobPath(folder)))
-    throw new UsageError(`There is no job in ${folder}. JOBDIR names the folder of a job.`);
 }

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -27,6 +35,9 @@ CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STR
 
 /** Bytes of a fingerprint. */
 const printSize = 16;
+
+/** Slots whose number is kept in memory. */
+const maxSlotIds = 10_000;
 
 /** Requests that wait for the next commit in memory; beyond, they are written at once. */
 const maxBuffered = 1000;
@@ -77,11 +88,14 @@ export class JobHeldError extends UsageError {
  */
 export class JobFile {
   readonly folder: string;
+  /** False if the run before was killed and somebody deleted what it wrote last. */
+  readonly isComplete: boolean;
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
   readonly #best: StatementSync;
   readonly #set: StatementSync;
+  readonly #statements = new Map<string, StatementSync>();
   readonly #slotIds = new Map<string, number>();
   /** Requests that are not in the file yet. */
   readonly #added = new Map<number, JobEntry>();
@@ -94,8 +108,9 @@ export class JobFile {
   #isReported = false;
   #lastId: number;
 
-  private constructor(folder: string, db: DatabaseSync) {
+  private constructor(folder: string, db: DatabaseSync, isComplete: boolean) {
     this.folder = folder;
+    this.isComplete = isComplete;
     this.#db = db;
     this.#insert = db.prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)');
     this.#delete = db.prepare(
@@ -117,32 +132,22 @@ export class JobFile {
    * @throws UsageError when another process holds it, or a newer Lycosa wrote it.
    */
   static async open(folder: string): Promise<JobFile> {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = jobPath(folder);
-    const db = await lockJob(folder);
+    const db = await lockJob(folder, true);
     try {
-      const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
-        user_version: number;
-      };
-      if (version > schemaVersion) {
-        throw new UsageError(
-          `${path} was written by a newer Lycosa (format ${version}, this one knows ${schemaVersion}). Update Lycosa, or start anew with lycosa job clear ${folder}.`,
-        );
-      }
-      db.exec(schema);
-      db.exec(`PRAGMA user_version = ${schemaVersion}`);
-      chmodSync(path, 0o600);
-      const job = new JobFile(folder, db);
+      const isComplete = checkJob(folder, db);
+      makeJobTables(db);
+      chmodSync(jobPath(folder), 0o600);
+      const job = new JobFile(folder, db, isComplete);
       writeFileSync(join(folder, 'job.lock'), `process ${process.pid} on ${hostname()}`);
       return job;
     } catch (cause) {
       db.close();
-      if (cause instanceof UsageError) throw cause;
-      throw new UsageError(
-        `${path} cannot be opened as a job: ${toError(cause).message}. Start anew with lycosa job clear ${folder}.`,
-        { cause },
-      );
+      throw cause instanceof UsageError ? cause : unusable(folder, cause);
     }
+  }
+
+  get isOpen(): boolean {
+    return this.#db.isOpen;
   }
 
   /** True if an earlier run has left its mark. */
@@ -198,32 +203,27 @@ export class JobFile {
   setAside(key: string, { rank, reason }: BadEntry): void {
     const where = [this.#slotId(key), ...rank] as const;
     this.#write(() => {
-      this.#db
-        .prepare(
-          'INSERT INTO aside SELECT ?, data, ? FROM requests WHERE slot = ? AND rank1 = ? AND rank2 = ? AND rank3 = ?',
-        )
-        .run(key, reason, ...where);
+      this.#prepared(
+        'INSERT INTO aside SELECT ?, data, ? FROM requests WHERE slot = ? AND rank1 = ? AND rank2 = ? AND rank3 = ?',
+      ).run(key, reason, ...where);
       this.#delete.run(...where);
     });
   }
 
-  /** How many requests each slot holds. */
-  slots(): { slot: string; count: number }[] {
+  /** How many requests each slot holds, and the priority of the best. */
+  slots(): { slot: string; count: number; priority: number }[] {
     this.#flush();
-    return this.#db
-      .prepare(
-        'SELECT slots.key AS slot, counted.count FROM (SELECT slot, count(*) AS count FROM requests GROUP BY slot) AS counted JOIN slots ON slots.id = counted.slot',
-      )
-      .all() as { slot: string; count: number }[];
+    return this.#prepared(
+      'SELECT slots.key AS slot, counted.count, -counted.best AS priority FROM (SELECT slot, count(*) AS count, min(rank1) AS best FROM requests GROUP BY slot) AS counted JOIN slots ON slots.id = counted.slot',
+    ).all() as { slot: string; count: number; priority: number }[];
   }
 
   get asideCount(): number {
-    return (this.#db.prepare('SELECT count(*) AS count FROM aside').get() as { count: number })
-      .count;
+    return (this.#prepared('SELECT count(*) AS count FROM aside').get() as { count: number }).count;
   }
 
   *seen(table: 'seen' | 'started'): Generator<Buffer> {
-    for (const row of this.#db.prepare(`SELECT fingerprints FROM ${table}`).iterate()) {
+    for (const row of this.#prepared(`SELECT fingerprints FROM ${table}`).iterate()) {
       const { buffer, byteOffset, length } = (row as { fingerprints: Uint8Array }).fingerprints;
       for (let at = 0; at + printSize <= length; at += printSize)
         yield Buffer.from(buffer, byteOffset + at, printSize);
@@ -232,15 +232,15 @@ export class JobFile {
 
   /** Fingerprints in a table. */
   seenCount(table: 'seen' | 'started'): number {
-    const { bytes } = this.#db
-      .prepare(`SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM ${table}`)
-      .get() as { bytes: number };
+    const { bytes } = this.#prepared(
+      `SELECT coalesce(sum(length(fingerprints)), 0) AS bytes FROM ${table}`,
+    ).get() as { bytes: number };
     return Math.floor(bytes / printSize);
   }
 
   /** A value of the state, JSON; undefined if there is none, or none that can be read. */
   get(key: string): unknown {
-    const row = this.#db.prepare('SELECT value FROM state WHERE key = ?').get(key) as
+    const row = this.#prepared('SELECT value FROM state WHERE key = ?').get(key) as
       | { value: string }
       | undefined;
     try {
@@ -259,7 +259,7 @@ export class JobFile {
 
   /** The cookies of each domain of each jar, as they were saved. */
   *cookies(): Generator<{ jar: string; domain: string; data: string }> {
-    yield* this.#db.prepare('SELECT jar, domain, data FROM cookies').iterate() as Iterable<{
+    yield* this.#prepared('SELECT jar, domain, data FROM cookies').iterate() as Iterable<{
       jar: string;
       domain: string;
       data: string;
@@ -270,9 +270,8 @@ export class JobFile {
   setCookies(jar: string, domain: string, data: string | null): void {
     this.#write(() => {
       if (data === null)
-        this.#db.prepare('DELETE FROM cookies WHERE jar = ? AND domain = ?').run(jar, domain);
-      else
-        this.#db.prepare('INSERT OR REPLACE INTO cookies VALUES (?, ?, ?)').run(jar, domain, data);
+        this.#prepared('DELETE FROM cookies WHERE jar = ? AND domain = ?').run(jar, domain);
+      else this.#prepared('INSERT OR REPLACE INTO cookies VALUES (?, ?, ?)').run(jar, domain, data);
     });
   }
 
@@ -303,9 +302,9 @@ export class JobFile {
       this.commit();
       if (this.#failure === undefined) this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
-      // What could not be committed is done again in the next run.
-      this.#db.close();
+      // What could not be committed is done again in the next run. Without this mark nothing is missed beside the file.
       rmSync(join(this.folder, 'job.lock'), { force: true });
+      this.#db.close();
     }
   }
 
@@ -316,13 +315,13 @@ export class JobFile {
       if (prints.length === 0) continue;
       this.#prints[table] = [];
       this.#write(() =>
-        this.#db.prepare(`INSERT INTO ${table} VALUES (?)`).run(Buffer.concat(prints)),
+        this.#prepared(`INSERT INTO ${table} VALUES (?)`).run(Buffer.concat(prints)),
       );
     }
     if (this.#added.size === 0) return;
     this.#write(() => {
       for (const { slot, rank, request } of this.#added.values())
-        this.#insert.run(slot, rank[0], rank[1], rank[2], storedText(request));
+        this.#insert.run(slot, rank[0], rank[1], rank[2], serializeRequest(request));
     });
     this.#added.clear();
   }
@@ -330,24 +329,32 @@ export class JobFile {
   #slotId(key: string): number {
     let id = this.#slotIds.get(key);
     if (id !== undefined) return id;
-    const row = this.#db.prepare('SELECT id FROM slots WHERE key = ?').get(key);
+    const row = this.#prepared('SELECT id FROM slots WHERE key = ?').get(key);
     id = (row as { id: number } | undefined)?.id;
     if (id === undefined) {
       this.#write(() => {
-        const { lastInsertRowid } = this.#db.prepare('INSERT INTO slots (key) VALUES (?)').run(key);
+        const { lastInsertRowid } = this.#prepared('INSERT INTO slots (key) VALUES (?)').run(key);
         id = Number(lastInsertRowid);
       });
     }
+    if (this.#slotIds.size >= maxSlotIds) this.#slotIds.clear();
     // 0 where nothing can be written any more.
     this.#slotIds.set(key, (id ??= 0));
     return id;
   }
 
   #largestId(): number {
-    const { last } = this.#db.prepare('SELECT max(abs(rank3)) AS last FROM requests').get() as {
+    const { last } = this.#prepared('SELECT max(abs(rank3)) AS last FROM requests').get() as {
       last: number | null;
     };
     return last ?? 0;
+  }
+
+  /** A statement is made once: each has some kB outside of the heap, which are freed late. */
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
+    return statement;
   }
 
   /** Runs `work` in the open transaction. The first failure is the last: half a transaction is never committed. */
@@ -372,31 +379,89 @@ export function jobPath(folder: string): string {
   return join(folder, 'job.sqlite');
 }
 
+/** @throws UsageError when the folder has no job. */
+export function needJob(folder: string): void {
+  if (!existsSync(jobPath(folder)))
+    throw new UsageError(`There is no job in ${folder}. JOBDIR names the folder of a job.`);
+}
+
+export function makeJobTables(db: DatabaseSync): void {
+  db.exec(schema);
+  db.exec(`PRAGMA user_version = ${schemaVersion}`);
+}
+
 /**
- * Opens the file of a folder that exists, for this process alone.
+ * Opens the file of a folder, for this process alone.
  *
+ * @param isNew - Makes the folder and the file where there is none.
  * @throws JobHeldError when another process holds it; UsageError when it is no database.
  */
-export async function lockJob(folder: string): Promise<DatabaseSync> {
+export async function lockJob(folder: string, isNew = false): Promise<DatabaseSync> {
   // Loaded here: a crawl without JOBDIR does not pay for it.
   const { DatabaseSync } = await import('node:sqlite');
   const path = jobPath(folder);
-  const db = new DatabaseSync(path);
+  let db: DatabaseSync | undefined;
   try {
+    if (isNew) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      // SQLite makes an empty file of one whose log alone is left.
+      if (!hasBytes(path) && hasBytes(`${path}-wal`))
+        throw new Error('it is gone, and only job.sqlite-wal is left');
+    }
+    db = new DatabaseSync(path);
     db.exec(
       'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
     );
     db.exec('BEGIN IMMEDIATE; COMMIT;');
     return db;
   } catch (cause) {
-    db.close();
-    const { message } = toError(cause);
-    if (message.includes('locked')) throw new JobHeldError(folder, holder(folder), { cause });
+    db?.close();
+    if (toError(cause).message.includes('locked'))
+      throw new JobHeldError(folder, holder(folder), { cause });
+    throw unusable(folder, cause);
+  }
+}
+
+/**
+ * Looks whether the file is of this format and whole.
+ *
+ * @returns False if it is, but what the last run wrote last is not there.
+ * @throws UsageError if it is not.
+ */
+function checkJob(folder: string, db: DatabaseSync): boolean {
+  const path = jobPath(folder);
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
+    user_version: number;
+  };
+  if (version > schemaVersion) {
     throw new UsageError(
-      `${path} cannot be opened as a job: ${message}. Start anew with lycosa job clear ${folder}.`,
-      { cause },
+      `${path} was written by a newer Lycosa (format ${version}, this one knows ${schemaVersion}). Update Lycosa, or start anew with lycosa job clear ${folder}.`,
     );
   }
+  const wasKilled = existsSync(join(folder, 'job.lock'));
+  if (version === 0) {
+    if (wasKilled) throw unusable(folder, 'it was emptied while a run of it had not ended');
+    return true;
+  }
+  const { quick_check: verdict } = db.prepare('PRAGMA quick_check(1)').get() as {
+    quick_check: string;
+  };
+  if (verdict !== 'ok') throw unusable(folder, verdict.replaceAll(/\s+/g, ' '));
+  // Opening made a log anew where there was none; it is as long as what was read of it.
+  return true;
+}
+
+function unusable(folder: string, cause: unknown): UsageError {
+  const why = typeof cause === 'string' ? cause : toError(cause).message;
+  const path = jobPath(folder);
+  const ways = hasBytes(path)
+    ? `If it is damaged, save what can be read with lycosa job repair ${folder}, or start anew with lycosa job clear ${folder}.`
+    : `JOBDIR must name a folder that can be written to; lycosa job clear ${folder} starts anew.`;
+  return new UsageError(`${path} cannot be opened as a job: ${why}. ${ways}`, { cause });
+}
+
+function hasBytes(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function holder(folder: string): string {
@@ -412,22 +477,4 @@ function parsePlain(text: string): unknown {
   return JSON.parse(text, function (this: unknown, key: string, value: unknown) {
     return key === '__proto__' ? undefined : value;
   });
-}
-
-/** A middleware may have put into the meta what is no JSON; the request goes without it rather than not at all. */
-function storedText(request: Request): string {
-  try {
-    return serializeRequest(request);
-  } catch {
-    const meta = Object.entries(request.meta).filter(([, value]) => isJson(value));
-    return serializeRequest(request.replace({ meta: Object.fromEntries(meta) }));
-  }
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    return JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
-  }
 }

@@ -19,8 +19,13 @@ class Level {
     return this.#stack.length - this.#stackHead + this.#starts.length - this.#startsHead;
   }
 
-  push(request: Request): void {
-    (request.meta.isStartRequest ? this.#starts : this.#stack).push(request);
+  /** @param isBack - It was taken already, so it is the next again. */
+  push(request: Request, isBack: boolean): void {
+    const isStart = request.meta.isStartRequest === true;
+    const queue = isStart ? this.#starts : this.#stack;
+    if (isBack && (isStart || this.#fifo))
+      queue.splice(isStart ? this.#startsHead : this.#stackHead, 0, request);
+    else queue.push(request);
   }
 
   pop(): Request | undefined {
@@ -59,7 +64,7 @@ export class MemoryStore implements SlotStore<Request> {
     return this.#levels.at(-1)?.priority ?? -Infinity;
   }
 
-  push(request: Request): void {
+  push(request: Request, isBack = false): void {
     const { priority } = request;
     let at = this.#levels.length;
     while (at > 0 && this.#levels[at - 1]!.priority > priority) at--;
@@ -67,7 +72,7 @@ export class MemoryStore implements SlotStore<Request> {
       this.#levels.splice(at, 0, new Level(priority, this.#fifo));
       at++;
     }
-    this.#levels[at - 1]!.push(request);
+    this.#levels[at - 1]!.push(request, isBack);
   }
 
   pop(): Request | undefined {

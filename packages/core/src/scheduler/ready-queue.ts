@@ -1,12 +1,14 @@
 import type { CrawlerSlots } from '../downloader/slot-registry.ts';
 import type { SlotWaiter } from '../downloader/slot.ts';
+import { detach } from '../http/url.ts';
 import { Heap } from './heap.ts';
 
 /** Where the pending requests of one slot are kept, in their order. */
 export interface SlotStore<T> {
   /** Priority of the best; `-Infinity` when empty. */
   readonly top: number;
-  push(entry: T): void;
+  /** @param isBack - It was taken already, and is before its equals again. */
+  push(entry: T, isBack?: boolean): void;
   pop(): T | undefined;
 }
 
@@ -50,15 +52,16 @@ export class ReadyQueue<T> {
     return this.#bySlot.size;
   }
 
-  push(entry: T, key: string): void {
+  push(entry: T, key: string, isBack = false): void {
     let queue = this.#bySlot.get(key);
     const before = queue?.store.top;
     if (queue === undefined) {
-      queue = new SlotQueue(key, this.#makeStore(key), this);
+      const own = detach(key);
+      queue = new SlotQueue(own, this.#makeStore(own), this);
       queue.turn = ++this.#turns;
-      this.#bySlot.set(key, queue);
+      this.#bySlot.set(own, queue);
     }
-    queue.store.push(entry);
+    queue.store.push(entry, isBack);
     this.size++;
     if (queue.isWaiting) return;
     if (before === undefined) this.#heap.push(queue);

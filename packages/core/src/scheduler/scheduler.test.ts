@@ -22,7 +22,7 @@ function build(changes: Partial<SlotDefaults> = {}, order: 'lifo' | 'fifo' = 'li
     stats: new StatsCollector(),
     onReady,
   });
-  const add = (url: string, options?: RequestOptions): boolean =>
+  const add = (url: string, options?: RequestOptions): unknown =>
     scheduler.enqueue(new Request(url, options));
   const all = (): string[] => {
     const urls: string[] = [];

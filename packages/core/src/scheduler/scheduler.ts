@@ -1,5 +1,7 @@
+import type { Crawler } from '../crawler/crawler.ts';
 import type { MaybePromise } from '../downloader/middleware.ts';
 import type { CrawlerSlots } from '../downloader/slot-registry.ts';
+import { InFlight } from '../engine/in-flight.ts';
 import type { Request } from '../http/request.ts';
 import type { Spider } from '../spider/spider.ts';
 import type { StatsCollector } from '../stats/stats-collector.ts';
@@ -14,8 +16,12 @@ import { ReadyQueue } from './ready-queue.ts';
  */
 export interface Scheduler {
   open(spider: Spider): MaybePromise<void>;
-  /** False if it is a duplicate. */
-  enqueue(request: Request): MaybePromise<boolean>;
+  /**
+   * False if it is a duplicate.
+   *
+   * @param parent - The leased request whose response led to it; undefined for those of `start()` and of extensions.
+   */
+  enqueue(request: Request, parent?: Request): MaybePromise<boolean>;
   /**
    * Leases the best request that may start now and reserves its slot. Undefined if none may, which does not mean
    * that none waits: `onReady` is called when that changes.
@@ -30,6 +36,27 @@ export interface Scheduler {
   /** When the next waiting request is due, in milliseconds since the epoch. */
   readonly nextDue: number | undefined;
   close(reason: string): MaybePromise<void>;
+  /** True where several workers share it, so that what waits in it is not this crawl's to account for. */
+  readonly isShared?: boolean;
+  /** Whether `start()` shall run here. Where workers share a crawl it waits until that is known. */
+  claimStart?(): Promise<boolean>;
+  /** All that `start()` yielded is enqueued; `isComplete` is false where it broke off. */
+  startEnded?(isComplete: boolean): MaybePromise<void>;
+}
+
+/** How a scheduler speaks to the engine. */
+export interface SchedulerHooks {
+  /** `next` may have something again, or the last pending request is gone. */
+  onReady(): void;
+  /** It cannot go on; the crawl is closed. */
+  onError(error: unknown): void;
+}
+
+/** What the setting `SCHEDULER` names. */
+export interface SchedulerClass {
+  new (...args: never[]): Scheduler;
+  readonly name: string;
+  fromCrawler?(crawler: Crawler, hooks: SchedulerHooks): Scheduler;
 }
 
 export interface MemorySchedulerOptions {
@@ -47,7 +74,7 @@ export class MemoryScheduler implements Scheduler {
   readonly #dupeFilter: DupeFilter;
   readonly #slots: CrawlerSlots;
   readonly #stats: StatsCollector;
-  readonly #leased = new Set<Request>();
+  readonly #leased = new InFlight<Request>();
   readonly #waiting = new Heap<Request>((a, b) => a.notBefore! - b.notBefore!);
 
   constructor(options: MemorySchedulerOptions) {
@@ -58,13 +85,20 @@ export class MemoryScheduler implements Scheduler {
     this.#stats = options.stats;
   }
 
-  open(): void {}
+  open(): MaybePromise<void> {
+    return this.#dupeFilter.open?.();
+  }
 
-  enqueue(request: Request): boolean {
+  enqueue(request: Request): MaybePromise<boolean> {
     // A start request always passes, and is known from then on: a link back to it is a duplicate.
     const isKnown =
       (!request.dontFilter || request.meta.isStartRequest === true) &&
       this.#dupeFilter.requestSeen(request);
+    if (typeof isKnown === 'boolean') return this.#admit(request, isKnown);
+    return isKnown.then((did) => this.#admit(request, did));
+  }
+
+  #admit(request: Request, isKnown: boolean): boolean {
     if (isKnown && !request.dontFilter) {
       this.#stats.inc('dupefilter/filtered');
       return false;
@@ -79,7 +113,7 @@ export class MemoryScheduler implements Scheduler {
     if (this.#waiting.size > 0) this.#moveDue();
     const request = this.#queue.pop(slots);
     if (request !== undefined) {
-      this.#leased.add(request);
+      this.#leased.add(request, true);
       this.#stats.inc('scheduler/dequeued');
       this.#stats.inc('scheduler/dequeued/memory');
     }
@@ -91,7 +125,7 @@ export class MemoryScheduler implements Scheduler {
   }
 
   release(request: Request): void {
-    if (this.#leased.delete(request)) this.#push(request);
+    if (this.#leased.delete(request)) this.#push(request, true);
   }
 
   get pending(): number {
@@ -106,16 +140,17 @@ export class MemoryScheduler implements Scheduler {
     return this.#waiting.peek()?.notBefore;
   }
 
-  close(): void {
+  close(): MaybePromise<void> {
     this.#queue.clear(this.#slots);
     this.#waiting.clear();
+    return this.#dupeFilter.close?.();
   }
 
-  #push(request: Request): void {
+  #push(request: Request, isBack = false): void {
     if (request.notBefore !== undefined && request.notBefore > Date.now()) {
       this.#waiting.push(request);
     } else {
-      this.#queue.push(request, this.#slots.keyOf(request));
+      this.#queue.push(request, this.#slots.keyOf(request), isBack);
     }
   }
 

@@ -20,8 +20,11 @@ export type ScrapeResult = 'done' | 'failed' | 'dropped' | 'stopped';
 
 /** What the scraper needs of the engine. */
 export interface ScraperHost {
-  schedule(request: Request): MaybePromise<boolean>;
+  /** @param parent - The request whose response led to it. */
+  schedule(request: Request, parent?: Request): MaybePromise<boolean>;
   closeSpider(reason: string): void;
+  /** A page has had its turn: there is room for another. */
+  wake(): void;
   /** True once nothing more may pass: a limit was reached, or the stop is fast. */
   readonly isCut: boolean;
   readonly limits: { items?: number };
@@ -101,7 +104,13 @@ export class Scraper {
     this.#queue.shift()?.();
     this.#hasTurn = this.#queue.length > 0;
     if (this.#hasTurn) setImmediate(this.#next);
+    this.#host.wake();
   };
+
+  /** Pages that wait for their turn. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
 
   async #scrape(outcome: Response | Error, request: Request): Promise<ScrapeResult> {
     if (this.#host.isCut) return 'stopped';
@@ -136,7 +145,7 @@ export class Scraper {
       }
       if (output instanceof Promise) output = await output;
       if (output === undefined || output === null) return result;
-      if (!(await this.#consume(output, response))) return 'stopped';
+      if (!(await this.#consume(output, response, request))) return 'stopped';
       return result;
     } catch (thrown) {
       return this.#spiderError(toError(thrown), request, response);
@@ -194,7 +203,7 @@ export class Scraper {
       try {
         const output = await this.#handledByMiddleware(error, response);
         if (output !== undefined)
-          return (await this.#consume(output, response)) ? 'done' : 'stopped';
+          return (await this.#consume(output, response, request)) ? 'done' : 'stopped';
       } catch (thrown) {
         this.reportError(toError(thrown), request, response);
         return 'failed';
@@ -219,11 +228,11 @@ export class Scraper {
   }
 
   /** Takes all output of a callback; false if the crawl was cut before its end. */
-  async #consume(output: unknown, response: Response | null): Promise<boolean> {
-    if (this.#wrapsOutput) return this.#consumeWrapped(output, response);
+  async #consume(output: unknown, response: Response | null, parent: Request): Promise<boolean> {
+    if (this.#wrapsOutput) return this.#consumeWrapped(output, response, parent);
     if (!isIterable(output)) {
       if (this.#host.isCut) return false;
-      await this.take(output, response);
+      await this.take(output, response, parent);
       return true;
     }
     const pending: Promise<unknown>[] = [];
@@ -234,13 +243,13 @@ export class Scraper {
       if (Symbol.asyncIterator in output) {
         for await (const element of output as AsyncIterable<unknown>) {
           if (this.#host.isCut) return false;
-          const taken = this.take(element, response);
+          const taken = this.take(element, response, parent);
           if (taken instanceof Promise && pending.push(taken) >= this.#maxItems) await settled();
         }
       } else {
         for (const element of output as Iterable<unknown>) {
           if (this.#host.isCut) return false;
-          const taken = this.take(element, response);
+          const taken = this.take(element, response, parent);
           if (taken instanceof Promise && pending.push(taken) >= this.#maxItems) await settled();
         }
       }
@@ -250,7 +259,11 @@ export class Scraper {
     return true;
   }
 
-  async #consumeWrapped(output: unknown, response: Response | null): Promise<boolean> {
+  async #consumeWrapped(
+    output: unknown,
+    response: Response | null,
+    parent: Request,
+  ): Promise<boolean> {
     let wrapped: AsyncIterable<unknown> = toAsync(output);
     for (const middleware of this.middlewares.toReversed()) {
       if (middleware.processSpiderOutput && response)
@@ -259,13 +272,13 @@ export class Scraper {
     }
     for await (const element of wrapped) {
       if (this.#host.isCut) return false;
-      await this.#deliver(element, response);
+      await this.#deliver(element, response, parent);
     }
     return true;
   }
 
   /** One element of the output, through the middlewares, to the scheduler or the pipelines. */
-  take(element: unknown, response: Response | null): MaybePromise<unknown> {
+  take(element: unknown, response: Response | null, parent?: Request): MaybePromise<unknown> {
     if (element instanceof Request) {
       let request: Request | null = element;
       const { droppedCount } = this.#crawler;
@@ -273,11 +286,11 @@ export class Scraper {
         request = hook(request, response);
         if (request === null) return this.#droppedByMiddleware(element, droppedCount);
       }
-      return this.#deliver(request, response);
+      return this.#deliver(request, response, parent);
     }
     let item: unknown = element;
     for (const hook of this.#itemHooks) item = hook(item, response);
-    return this.#deliver(item, response);
+    return this.#deliver(item, response, parent);
   }
 
   /** Drops before the scheduler stand in the account too. */
@@ -286,9 +299,13 @@ export class Scraper {
     if (this.#crawler.droppedCount === before) this.#crawler.dropped(request, 'middleware');
   }
 
-  #deliver(element: unknown, response: Response | null): MaybePromise<unknown> {
+  #deliver(
+    element: unknown,
+    response: Response | null,
+    parent: Request | undefined,
+  ): MaybePromise<unknown> {
     if (element === undefined || element === null) return undefined;
-    if (element instanceof Request) return this.#host.schedule(element);
+    if (element instanceof Request) return this.#host.schedule(element, parent);
     if (typeof element !== 'object') {
       throw new UsageError(
         `A spider yields requests and items (objects), not ${JSON.stringify(element)}.`,

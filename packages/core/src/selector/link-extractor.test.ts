@@ -72,6 +72,12 @@ test.each<[string, LinkExtractorOptions, string[]]>([
   ],
   ['denyExtensions', { denyExtensions: [], allow: 'pdf' }, ['http://h.test/p/2.pdf']],
   ['restrictCss', { restrictCss: 'nav' }, ['http://h.test/']],
+  ['restrictXpaths', { restrictXpaths: '//nav' }, ['http://h.test/']],
+  [
+    'restrictXpaths and restrictCss',
+    { restrictXpaths: ['//main/a[1]'], restrictCss: 'nav' },
+    ['http://h.test/p/1', 'http://h.test/'],
+  ],
   ['restrictText', { restrictText: /^T/ }, ['http://other.test/p/3']],
   ['same-origin', { strategy: 'same-origin' }, ['http://h.test/', 'http://h.test/p/1']],
   [

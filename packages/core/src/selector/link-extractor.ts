@@ -33,6 +33,8 @@ export interface LinkExtractorOptions {
   readonly denyExtensions?: Texts;
   /** Only links inside of what these selectors find. */
   readonly restrictCss?: Texts;
+  /** The same by XPath. */
+  readonly restrictXpaths?: Texts;
   /** The text of the link must match one. */
   readonly restrictText?: Patterns;
   /** Elements that are links, `*` for all; `['a', 'area']` by default. */
@@ -77,6 +79,7 @@ export class LinkExtractor {
   readonly #denyDomains: readonly string[];
   readonly #denyExtensions: ReadonlySet<string>;
   readonly #restrictCss: string | undefined;
+  readonly #restrictXpaths: readonly string[];
   readonly #restrictText: readonly RegExp[];
   readonly #tags: Names;
   readonly #attrs: Names;
@@ -95,6 +98,7 @@ export class LinkExtractor {
       ),
     );
     this.#restrictCss = list(options.restrictCss).join(',') || undefined;
+    this.#restrictXpaths = list(options.restrictXpaths);
     this.#restrictText = patterns(options.restrictText);
     this.#tags = new Names(options.tags ?? ['a', 'area'], options.denyTags);
     this.#attrs = new Names(options.attrs ?? 'href', options.denyAttrs);
@@ -138,7 +142,7 @@ export class LinkExtractor {
     const stripped = strip ? trimHtml(raw) : raw;
     const value = processValue ? processValue(stripped) : stripped;
     if (value === null || value === undefined) return undefined;
-    const url = resolveUrl(value, response.baseUrl);
+    const url = resolveUrl(value, response.baseUrl, response);
     if (url === undefined) this.#skipped++;
     return url !== undefined && schemes.test(url) ? url : undefined;
   }
@@ -146,18 +150,23 @@ export class LinkExtractor {
   /** The elements that may be links, each once. */
   #anchors(response: Response): Element[] {
     if (!response.isText) return [];
-    const regions =
-      this.#restrictCss === undefined
-        ? [response.tree]
-        : response.css(this.#restrictCss).map((region) => region.node);
     const anchors = new Set<Element>();
-    for (const region of regions) {
+    for (const region of this.#regions(response)) {
       if (region === undefined) continue;
       for (let node: AnyNode | null = region; node !== null; node = nextNode(node, region)) {
         if (isTag(node) && this.#tags.has(node.name)) anchors.add(node);
       }
     }
     return [...anchors];
+  }
+
+  /** Where links are looked for. */
+  #regions(response: Response): (AnyNode | undefined)[] {
+    if (this.#restrictCss === undefined && this.#restrictXpaths.length === 0)
+      return [response.tree];
+    const regions = this.#restrictXpaths.flatMap((query) => [...response.xpath(query)]);
+    if (this.#restrictCss !== undefined) regions.push(...response.css(this.#restrictCss));
+    return regions.map((region) => region.node);
   }
 
   #wants(url: string, page: string | undefined): boolean {

@@ -2,9 +2,9 @@ import { compile, type Options, selectAll } from 'css-select';
 import { parse, type Selector as Token, SelectorType } from 'css-what';
 import {
   type AnyNode,
-  type Document,
   type Element,
   isCDATA,
+  isDocument,
   isTag,
   isText,
   type ParentNode,
@@ -12,7 +12,9 @@ import {
 import * as domutils from 'domutils';
 
 import { UsageError } from '../errors.ts';
-import { elementIndex } from './tree-builder.ts';
+import { beginSteps, expensive, spend } from './budget.ts';
+import { elementIndex } from './page-tree.ts';
+import { compileThorough } from './thorough.ts';
 import { nextNode } from './walk.ts';
 
 /** What a group of a query takes from the elements it matches. */
@@ -22,9 +24,11 @@ type Taken =
   | { readonly kind: 'attr'; readonly name: string };
 
 interface Group {
-  readonly select: (nodes: AnyNode[]) => Element[];
+  readonly select: (nodes: AnyNode[], matches?: (element: Element) => boolean) => Element[];
   /** True if an element is what the group looks for. */
   readonly matches: (element: Element) => boolean;
+  /** The same without looking at a node many times; made for one run. */
+  readonly thorough: () => (element: Element) => boolean;
   /** Name that all its elements have, if it says so. */
   readonly name: string | undefined;
   readonly taken: Taken;
@@ -44,7 +48,25 @@ let scope: AnyNode | null = null;
 const adapter = {
   ...domutils,
   isTag: isTag as (node: AnyNode) => node is Element,
-  getParent: (node: Element): ParentNode | null => (node === scope ? null : node.parent),
+  getParent: (node: Element): ParentNode | null => {
+    spend(1);
+    return node === scope ? null : node.parent;
+  },
+  getChildren: (node: AnyNode): AnyNode[] => {
+    const children = domutils.getChildren(node);
+    spend(children.length);
+    return children;
+  },
+  getSiblings: (node: AnyNode): AnyNode[] => {
+    const siblings = domutils.getSiblings(node);
+    spend(siblings.length);
+    return siblings;
+  },
+  getText: (node: AnyNode | AnyNode[]): string => {
+    const text = domutils.getText(node);
+    spend(text.length >> 3);
+    return text;
+  },
 };
 // What css-select would remember of a node holds for one scope and one state of the tree; queries outlive both.
 const htmlOptions: Options<AnyNode, Element> = { adapter, cacheResults: false };
@@ -75,12 +97,15 @@ function build(text: string, options: Options<AnyNode, Element>): Query {
       else groups.set(key, { tokens: matched, taken });
     }
     return Array.from(groups.values(), ({ tokens, taken }) => {
-      const compiled = compile<AnyNode, Element>(tokens, options);
+      // Compiling changes what it reads.
+      const compiled = compile<AnyNode, Element>(structuredClone(tokens), options);
       return {
         taken,
         matches: compiled as (element: Element) => boolean,
+        thorough: () => compileThorough(tokens, options),
         name: nameOf(tokens),
-        select: (nodes) => selectAll<AnyNode, Element>(compiled, nodes, options),
+        select: (nodes, matches = compiled as (element: Element) => boolean) =>
+          selectAll<AnyNode, Element>(matches as typeof compiled, nodes, options),
       };
     });
   } catch (cause) {
@@ -108,12 +133,25 @@ function nameOf(selectors: Token[][]): string | undefined {
   return name;
 }
 
-/** The elements of a whole page that a group looks for: from the index where the tree has one. */
-function inPage(group: Group, page: Document): Element[] {
-  const index = elementIndex(page);
-  if (index === undefined) return group.select(page.children);
+/** The elements in `node` and below it that a group looks for. */
+function elementsOf(group: Group, node: AnyNode): Element[] {
+  beginSteps(node, true);
+  try {
+    return search(group, node);
+  } catch (thrown) {
+    if (thrown !== expensive) throw thrown;
+    beginSteps(node);
+    return search(group, node, group.thorough());
+  }
+}
+
+function search(group: Group, node: AnyNode, matches?: (element: Element) => boolean): Element[] {
+  // The document itself is no element; below it everything may match.
+  if (!isDocument(node)) return group.select([node], matches);
+  const index = elementIndex(node);
+  if (index === undefined) return group.select(node.children, matches);
   const candidates = group.name === undefined ? index.all : (index.byName.get(group.name) ?? []);
-  return candidates.filter(group.matches);
+  return candidates.filter(matches ?? group.matches);
 }
 
 /** Takes `::text` or `::attr(name)` off the end of a selector; what is left matches the elements. */
@@ -151,14 +189,11 @@ function isCombinator(token: Token): boolean {
 /** What a query finds in `node` and below it, in the order of the page. */
 export function runQuery(query: Query, node: AnyNode): Found[] {
   const outer = scope;
-  // The document itself is no element; below it everything may match.
-  const isDocument = node.type === 'root';
-  const context = isDocument ? node.children : [node];
-  scope = isDocument ? null : node;
+  scope = isDocument(node) ? null : node;
   try {
     const [first] = query;
-    if (query.length > 1) return collect(query, context, node);
-    const elements = isDocument ? inPage(first!, node) : first!.select(context);
+    if (query.length > 1) return collect(query, node);
+    const elements = elementsOf(first!, node);
     if (first!.taken.kind === 'node') return elements;
     if (first!.taken.kind === 'attr') return attributesOf(elements, first!.taken.name);
     return hasNested(elements) ? textsBetween(new Set(elements), node) : textsOf(elements);
@@ -217,10 +252,10 @@ function isIn(text: AnyNode, elements: ReadonlySet<AnyNode>): boolean {
 }
 
 /** Several groups that take different things, in the order of the page. */
-function collect(query: Query, context: AnyNode[], root: AnyNode): Found[] {
-  const groups = query.map(({ select, taken }) => ({
-    taken,
-    elements: new Set<AnyNode>(select(context)),
+function collect(query: Query, root: AnyNode): Found[] {
+  const groups = query.map((group) => ({
+    taken: group.taken,
+    elements: new Set<AnyNode>(elementsOf(group, root)),
   }));
   const found: Found[] = [];
   for (let node: AnyNode | null = root; node !== null; node = nextNode(node, root)) {

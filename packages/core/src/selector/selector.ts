@@ -2,9 +2,11 @@ import { type AnyNode, isDocument, isTag, isText } from 'domhandler';
 import { getOuterHTML } from 'domutils';
 
 import { detach } from '../http/url.ts';
+import { beginSteps, spend } from './budget.ts';
+import { forgetIndex } from './page-tree.ts';
 import { compileQuery, type Found, runQuery } from './query.ts';
-import { forgetIndex } from './tree-builder.ts';
 import { textBelow } from './walk.ts';
+import { runXPath, type XPathOptions } from './xpath.ts';
 
 /** An element, a text or an attribute of a page. */
 export class Selector {
@@ -28,6 +30,16 @@ export class Selector {
       typeof this.#found === 'string' ? [] : runQuery(compiled, this.#found),
       this.#isXml,
     );
+  }
+
+  /**
+   * What an XPath 1.0 finds, seen from here: `.//a` looks below, `//a` in the whole page. A number or text that it gives
+   * is the only one of the list.
+   */
+  xpath(query: string, options?: XPathOptions): SelectorList {
+    const found =
+      typeof this.#found === 'string' ? [] : runXPath(query, this.#found, this.#isXml, options);
+    return new SelectorList(found, this.#isXml);
   }
 
   /** HTML of an element, the text of a text, the value of an attribute. */
@@ -117,6 +129,16 @@ export class SelectorList implements Iterable<Selector> {
     return new SelectorList(this.#found.length > 1 ? unique(found) : found, this.#isXml);
   }
 
+  /** What `query` finds seen from each of these, without repeats. */
+  xpath(query: string, options?: XPathOptions): SelectorList {
+    const found: Found[] = [];
+    for (const one of this.#found) {
+      if (typeof one !== 'string')
+        for (const each of runXPath(query, one, this.#isXml, options)) found.push(each);
+    }
+    return new SelectorList(this.#found.length > 1 ? unique(found) : found, this.#isXml);
+  }
+
   /** The first, as `Selector.get()`. */
   get(): string | undefined;
   get(fallback: string): string;
@@ -126,7 +148,7 @@ export class SelectorList implements Iterable<Selector> {
   }
 
   getAll(): string[] {
-    return this.#found.map((found) => textOf(found, this.#isXml));
+    return textsOf(this.#found, this.#isXml);
   }
 
   /** Attributes of the first; empty if there is none. */
@@ -170,6 +192,17 @@ function textOf(found: Found, isXml: boolean): string {
       return code > 0x7f ? String.fromCodePoint(code) : escape;
     },
   );
+}
+
+/** The HTML of elements inside one another is long: it counts as a query. */
+function textsOf(found: readonly Found[], isXml: boolean): string[] {
+  const [first] = found;
+  if (first !== undefined && typeof first !== 'string') beginSteps(first);
+  return found.map((one) => {
+    const text = textOf(one, isXml);
+    if (typeof one !== 'string') spend(text.length >> 3);
+    return text;
+  });
 }
 
 function attributesOf(found: Found): Readonly<Record<string, string>> {

@@ -1,14 +1,11 @@
 // Builds the tree that htmlparser2's parseDocument builds, in a third of its time: it jumps from tag to tag instead of
-// looking at each character. What the tree looks like is htmlparser2's choice in every case, and a test compares them.
-import {
-  Comment,
-  Document,
-  Element,
-  type ParentNode,
-  ProcessingInstruction,
-  Text,
-} from 'domhandler';
+// looking at each character. What the tree looks like is htmlparser2's choice in every case but the depth, and tests
+// compare them. Every step moves on in the page, and nothing looks back further than the depth: time is linear.
+import { Comment, Element, type ParentNode, ProcessingInstruction, Text } from 'domhandler';
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
+
+import { defaultLimits, type LimitName, type TreeLimits } from './limits.ts';
+import { PageTree } from './page-tree.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -43,8 +40,8 @@ const openImpliesClose = new Map<string, ReadonlySet<string>>([
     .map((name) => [name, p] as const),
 ]);
 
-/** Elements inside one another; beyond it they stand side by side, so that no page makes recursion overflow. */
-const deepest = 512;
+/** Nodes between two looks at the clock. */
+const betweenLooks = 10_000;
 
 const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 9 || c === 12 || c === 13;
 const isLetter = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c <= 90);
@@ -53,54 +50,49 @@ const lower = (name: string): string => (upperCase.test(name) ? name.toLowerCase
 const text = (raw: string): string => (raw.includes('&') ? decodeHTML(raw) : raw);
 const attribute = (raw: string): string => (raw.includes('&') ? decodeHTMLAttribute(raw) : raw);
 
-/** The elements of a page in its order, so that a query need not walk the tree. */
-export interface ElementIndex {
-  readonly all: readonly Element[];
-  readonly byName: ReadonlyMap<string, readonly Element[]>;
+/** A page as a tree of domhandler nodes. Never throws: what is beyond the limits is left out. */
+export function buildTree(html: string, limits: TreeLimits = defaultLimits): PageTree {
+  return new TreeBuilder(html, limits).build();
 }
 
-const indexes = new WeakMap<Document, ElementIndex>();
-
-/** The elements of a tree that `buildTree` made, unless it may have been changed since. */
-export function elementIndex(tree: Document): ElementIndex | undefined {
-  return indexes.get(tree);
-}
-
-/** The tree is handed out and may be changed from now on. */
-export function forgetIndex(tree: Document): void {
-  indexes.delete(tree);
-}
-
-/** A page as a tree of domhandler nodes. Never throws. */
-export function buildTree(html: string): Document {
-  const builder = new TreeBuilder(html);
-  const tree = builder.build();
-  indexes.set(tree, builder);
-  return tree;
-}
-
-class TreeBuilder implements ElementIndex {
-  readonly all: Element[] = [];
-  readonly byName = new Map<string, Element[]>();
-  #html: string;
-  readonly #root = new Document([]);
-  #open: ParentNode = this.#root;
+class TreeBuilder {
+  readonly #all: Element[] = [];
+  readonly #byName = new Map<string, Element[]>();
+  readonly #html: string;
+  readonly #limits: TreeLimits;
+  readonly #root: PageTree;
+  #open: ParentNode;
   #depth = 0;
+  /** Elements that are open but too deep to hold anything; undefined in nearly every page. */
+  #beyond: OpenBeyond | undefined;
+  #nodes = 0;
+  /** Number of nodes at which something is to be checked. */
+  #nextLook: number;
+  #since = 0;
+  #met: LimitName | undefined;
   /** Text that text may be added to. */
   #text: Text | undefined;
   readonly #foreign = [false];
 
-  constructor(html: string) {
+  constructor(html: string, limits: TreeLimits) {
     this.#html = html;
+    this.#limits = limits;
+    this.#root = new PageTree(limits);
+    this.#open = this.#root;
+    this.#nextLook = Math.min(betweenLooks, limits.nodes);
   }
 
-  build(): Document {
+  build(): PageTree {
     const html = this.#html;
     const end = html.length;
     // Where text begins that has not been added yet, and where to look for the next tag.
     let from = 0;
     let at = html.indexOf('<');
     while (at >= 0) {
+      if (this.#nodes >= this.#nextLook && this.#isOver()) {
+        from = end;
+        break;
+      }
       const c = at + 1 < end ? html.charCodeAt(at + 1) : 0;
       let next: number;
       if (isLetter(c)) {
@@ -127,9 +119,21 @@ class TreeBuilder implements ElementIndex {
       at = html.indexOf('<', next);
     }
     this.#addText(from, end);
-    // The index lives as long as the tree; the text need not.
-    this.#html = '';
+    this.#root.index = { all: this.#all, byName: this.#byName };
+    const { onLimit } = this.#limits;
+    if (this.#met !== undefined) onLimit?.(this.#met);
+    if (this.#beyond !== undefined) onLimit?.('HTML_MAX_DEPTH');
     return this.#root;
+  }
+
+  /** True if the tree has grown or taken as much as it may. */
+  #isOver(): boolean {
+    const { nodes, timeMs } = this.#limits;
+    if (this.#nodes >= nodes) this.#met = 'HTML_MAX_NODES';
+    else if (this.#since === 0) this.#since = performance.now();
+    else if (performance.now() - this.#since > timeMs) this.#met = 'PARSE_TIMEOUT';
+    this.#nextLook = Math.min(this.#nodes + betweenLooks, nodes);
+    return this.#met !== undefined;
   }
 
   #addText(from: number, to: number): void {
@@ -156,6 +160,7 @@ class TreeBuilder implements ElementIndex {
     }
     node.parent = this.#open;
     children.push(node);
+    this.#nodes++;
     this.#text = undefined;
   }
 
@@ -206,6 +211,7 @@ class TreeBuilder implements ElementIndex {
       }
       // The first of a name counts.
       if (!Object.hasOwn(attribs, key)) attribs[key] = value;
+      if (++this.#nodes >= this.#nextLook && this.#isOver()) return end;
     }
     i++;
     this.#openElement(name, attribs, isSelfClosing);
@@ -216,12 +222,17 @@ class TreeBuilder implements ElementIndex {
   #openElement(name: string, attribs: Record<string, string>, isSelfClosing: boolean): void {
     const implied = openImpliesClose.get(name);
     if (implied !== undefined) {
-      while (this.#open !== this.#root && implied.has((this.#open as Element).name)) this.#close();
+      this.#beyond?.closeImplied(implied);
+      // What is open beyond stands between this tag and the elements of the tree.
+      if (!this.#beyond?.isOpen) {
+        while (this.#open !== this.#root && implied.has((this.#open as Element).name))
+          this.#close();
+      }
     }
     const element = new Element(name, attribs);
-    this.all.push(element);
-    const namesakes = this.byName.get(name);
-    if (namesakes === undefined) this.byName.set(name, [element]);
+    this.#all.push(element);
+    const namesakes = this.#byName.get(name);
+    if (namesakes === undefined) this.#byName.set(name, [element]);
     else namesakes.push(element);
     if (voidElements.has(name)) {
       this.#add(element);
@@ -231,7 +242,10 @@ class TreeBuilder implements ElementIndex {
     else if (integrationElements.has(name)) this.#foreign.push(false);
     this.#add(element);
     if (isSelfClosing && this.#foreign.at(-1) === true) return;
-    if (this.#depth >= deepest) return;
+    if (this.#depth >= this.#limits.depth) {
+      (this.#beyond ??= new OpenBeyond()).open(name);
+      return;
+    }
     this.#depth++;
     this.#open = element;
   }
@@ -274,12 +288,21 @@ class TreeBuilder implements ElementIndex {
       if (name === 'br') this.#openElement('br', {}, false);
       return;
     }
+    if (this.#beyond?.close(name)) {
+      this.#text = undefined;
+      return;
+    }
     let up: ParentNode = this.#open;
     while (up !== this.#root && (up as Element).name !== name) up = up.parent as ParentNode;
     if (up !== this.#root) {
+      this.#beyond?.clear();
       while (this.#open !== up) this.#close();
       this.#close();
-    } else if (name === 'p') {
+      return;
+    }
+    // It has looked through all that is open, so it counts.
+    this.#nodes++;
+    if (name === 'p') {
       this.#openElement('p', {}, false);
       this.#close();
     }
@@ -337,6 +360,44 @@ class TreeBuilder implements ElementIndex {
     const name = nameEnd < 0 ? value : value.slice(0, nameEnd);
     this.#add(new ProcessingInstruction(`${mark}${name.toLowerCase()}`, `${mark}${value}`));
     return close + 1;
+  }
+}
+
+/** Names of the elements that are open below the deepest of the tree. */
+class OpenBeyond {
+  readonly #names: string[] = [];
+  /** How many of each, so that an end tag without its element is known without a search. */
+  readonly #counts = new Map<string, number>();
+
+  get isOpen(): boolean {
+    return this.#names.length > 0;
+  }
+
+  open(name: string): void {
+    this.#names.push(name);
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  closeImplied(names: ReadonlySet<string>): void {
+    while (names.has(this.#names.at(-1) ?? '')) this.#pop();
+  }
+
+  /** False if no such element is open here. */
+  close(name: string): boolean {
+    if (!this.#counts.get(name)) return false;
+    while (this.#pop() !== name);
+    return true;
+  }
+
+  clear(): void {
+    this.#names.length = 0;
+    this.#counts.clear();
+  }
+
+  #pop(): string {
+    const name = this.#names.pop()!;
+    this.#counts.set(name, this.#counts.get(name)! - 1);
+    return name;
   }
 }
 

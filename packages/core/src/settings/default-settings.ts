@@ -11,7 +11,9 @@ import type { FeedsInput, UriParams } from '../feeds/feed-options.ts';
 import type { FeedStorageClass } from '../feeds/storages/storage.ts';
 import type { ItemPipeline } from '../pipeline/item-pipeline.ts';
 import type { DupeFilter } from '../scheduler/dupe-filter.ts';
+import type { SchedulerClass } from '../scheduler/scheduler.ts';
 import type { SpiderMiddleware } from '../scraper/spider-middleware.ts';
+import type { StatsCollector } from '../stats/stats-collector.ts';
 
 export type LogLevelName = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
 
@@ -100,6 +102,10 @@ export const defaultSettings = {
   DOWNLOAD_FAIL_ON_DATALOSS: true,
   /** Download handlers by URL scheme; `null` takes a scheme out. */
   DOWNLOAD_HANDLERS: {} as Readonly<Record<string, ComponentClass<DownloadHandler> | null>>,
+  /** Seconds until the response headers, connecting included; 0 is no limit. */
+  DOWNLOAD_HEADERS_TIMEOUT: 60,
+  /** Seconds in which nothing of a body comes; 0 is no limit. */
+  DOWNLOAD_IDLE_TIMEOUT: 30,
   /** Most bytes of a body, after decompression; 0 is no limit. */
   DOWNLOAD_MAXSIZE: 67_108_864,
   /** Most layers of Content-Encoding. */
@@ -115,7 +121,7 @@ export const defaultSettings = {
   /** Warn about a body of more bytes; 0 is never. */
   DOWNLOAD_WARNSIZE: 16_777_216,
   /** Duplicate filter; `null` lets every request pass. */
-  DUPEFILTER_CLASS: undefined as ComponentClass<DupeFilter> | null | undefined,
+  DUPEFILTER_CLASS: undefined as ComponentClass<DupeFilter> | string | null | undefined,
   /** Extensions and the order they are built in; `null` switches one off. */
   EXTENSIONS: [] as ComponentPriorities<Extension>,
   /** Feeds by URI: where items are written and how. */
@@ -148,6 +154,10 @@ export const defaultSettings = {
   HTTPAUTH_PASS: '',
   /** User for HTTP Basic authentication. */
   HTTPAUTH_USER: '',
+  /** Most elements inside one another in a page; deeper ones stand side by side, as in browsers. 0 is no limit. */
+  HTML_MAX_DEPTH: 512,
+  /** Most elements, attributes, texts and comments of a page; the rest is not read. 0 is no limit. */
+  HTML_MAX_NODES: 1_000_000,
   /** RFC policy: store even what has no sign of being worth it. */
   HTTPCACHE_ALWAYS_STORE: false,
   /** Folder of the cache; each spider has its own inside of it. */
@@ -208,6 +218,8 @@ export const defaultSettings = {
   METAREFRESH_IGNORE_TAGS: ['noscript'] as readonly string[],
   /** A refresh of this many seconds or more is not followed. */
   METAREFRESH_MAXDELAY: 100,
+  /** Seconds that reading a page, or one query on it, may take. 0 is no limit. */
+  PARSE_TIMEOUT: 5,
   /** Vary the delay between downloads by DOWNLOAD_DELAY_JITTER. */
   RANDOMIZE_DOWNLOAD_DELAY: true,
   /** Follow redirects. */
@@ -237,9 +249,10 @@ export const defaultSettings = {
     'ERR_DATA_LOSS',
     'ERR_DOWNLOAD_FAILED',
     'ERR_DOWNLOAD_TIMEOUT',
+    'ERR_PROXY',
   ] as readonly string[],
-  /** Level of the line that says a request is given up. */
-  RETRY_GIVE_UP_LOG_LEVEL: 'INFO' as LogLevelName,
+  /** Level of the line that says a request is given up; what it failed with is told in any case. */
+  RETRY_GIVE_UP_LOG_LEVEL: 'DEBUG' as LogLevelName,
   /** Statuses that are retried. */
   RETRY_HTTP_CODES: [500, 502, 503, 504, 522, 524, 408, 429] as readonly number[],
   /** Added to the priority of a retry. */
@@ -254,6 +267,8 @@ export const defaultSettings = {
   ROBOTSTXT_OBEY: true,
   /** Name that robots.txt is read for; the User-Agent of the request if absent. */
   ROBOTSTXT_USER_AGENT: undefined as string | undefined,
+  /** Where requests wait, as a class or as text (`@lycosa/redis#RedisScheduler`); if absent, memory or the file of JOBDIR. */
+  SCHEDULER: undefined as SchedulerClass | string | undefined,
   /** Order of requests of equal priority: `lifo` goes deep, `fifo` goes wide. */
   SCHEDULER_MEMORY_QUEUE: 'lifo' as 'lifo' | 'fifo',
   /** Bytes of responses being scraped above which no request is sent; 0 is no limit. */
@@ -280,6 +295,8 @@ export const defaultSettings = {
   SPIDER_MIDDLEWARES: [] as ComponentPriorities<SpiderMiddleware>,
   /** Requests that may wait before `start()` is asked for more. */
   START_QUEUE_SIZE: 1000,
+  /** Collector of stats, as a class or as text (`@lycosa/redis#RedisStatsCollector`); in memory if absent. */
+  STATS_CLASS: undefined as ComponentClass<StatsCollector> | string | undefined,
   /** Log all stats at the end. */
   STATS_DUMP: true,
   /** Keep stats. */

@@ -42,7 +42,7 @@ export class SitemapSpider<Item = unknown> extends Spider<Item> {
     }
     const { type, entries } = readSitemap(text);
     if (type === 'sitemapindex') yield* this.#sitemapsOf(entries, response);
-    else if (type === 'urlset') yield* this.#pagesOf(entries, response);
+    else if (/^(?:urlset|rss|RDF|feed)$/.test(type)) yield* this.#pagesOf(entries, response);
     else this.log.warn(`No sitemap at ${response.url}: ${type ? `<${type}>` : 'not XML'}.`);
   }
 

@@ -12,12 +12,12 @@ export interface SitemapEntry {
 }
 
 export interface Sitemap {
-  /** Name of the root element: `urlset` for pages, `sitemapindex` for other sitemaps; empty for what is no XML. */
+  /** Name of the root element: `urlset` for pages, as `rss`, `RDF` and `feed`; `sitemapindex` for other sitemaps; empty for what is no XML. */
   readonly type: string;
   readonly entries: readonly SitemapEntry[];
 }
 
-/** Reads a sitemap: XML, with or without prefixes, or one URL a line. Entities of its own are not resolved. */
+/** Reads a sitemap: XML, with or without prefixes, a feed, or one URL a line. Entities of its own are not resolved. */
 export function readSitemap(text: string): Sitemap {
   const lines = text
     .replace(/^\uFEFF/, '')
@@ -32,31 +32,58 @@ export function readSitemap(text: string): Sitemap {
   return { type: reader.type, entries: reader.entries };
 }
 
-/** Root, entry, element: what lies deeper belongs to extensions (`image:loc`). */
+/**
+ * Root, entry, element: what lies deeper belongs to extensions (`image:loc`). The entries of feeds are pages too:
+ * https://www.sitemaps.org/protocol.html#otherformats
+ */
 class SitemapReader {
   type = '';
   readonly entries: SitemapEntry[] = [];
   #depth = 0;
+  /** Of the entry that is being read; 0 outside of one. */
+  #entryDepth = 0;
   #isCdata = false;
   #text = '';
+  /** What stands in the entry itself. */
+  #bare = '';
   #entry = new Map<string, string>();
   #alternate: string[] = [];
 
   onopentag(name: string, attributes: Record<string, string>): void {
     this.#depth++;
-    if (this.#depth === 1 && this.type === '') this.type = localName(name);
-    if (this.#depth === 2) {
+    const local = localName(name);
+    if (this.#depth === 1 && this.type === '') this.type = local;
+    if (this.#entryDepth === 0 && this.#isEntry(local)) {
+      this.#entryDepth = this.#depth;
       this.#entry = new Map();
       this.#alternate = [];
+      this.#bare = '';
+    } else if (this.#isElement) {
+      this.#text = '';
+      if (local === 'link') this.#link(attributes);
     }
-    if (this.#depth !== 3) return;
-    this.#text = '';
-    const { href } = attributes;
-    if (localName(name) === 'link' && href !== undefined) this.#alternate.push(decoded(href));
+  }
+
+  get #isElement(): boolean {
+    return this.#entryDepth > 0 && this.#depth === this.#entryDepth + 1;
+  }
+
+  #isEntry(local: string): boolean {
+    if (this.type === 'feed') return local === 'entry';
+    if (this.type === 'rss' || this.type === 'RDF') return local === 'item';
+    return this.#depth === 2;
+  }
+
+  #link({ href, rel = 'alternate' }: Record<string, string>): void {
+    if (href === undefined) return;
+    if (this.type !== 'feed') this.#alternate.push(decoded(href));
+    else if (rel === 'alternate' && !this.#entry.has('loc')) this.#entry.set('loc', decoded(href));
   }
 
   ontext(text: string): void {
-    if (this.#depth === 3) this.#text += this.#isCdata ? text : decoded(text);
+    const read = this.#isCdata ? text : decoded(text);
+    if (this.#isElement) this.#text += read;
+    else if (this.#entryDepth > 0 && this.#depth === this.#entryDepth) this.#bare += read;
   }
 
   oncdatastart(): void {
@@ -68,20 +95,29 @@ class SitemapReader {
   }
 
   onclosetag(name: string): void {
-    if (this.#depth === 3 && localName(name) !== 'link')
-      this.#entry.set(localName(name), this.#text.trim());
-    if (this.#depth === 2) {
-      const loc = this.#entry.get('loc');
-      if (loc) {
-        const alternate = this.#alternate;
-        this.entries.push({
-          ...Object.fromEntries(this.#entry),
-          loc,
-          ...(alternate.length > 0 && { alternate }),
-        });
-      }
+    const local = localName(name);
+    if (this.#isElement) {
+      const text = this.#text.trim();
+      if (local !== 'link') this.#entry.set(local, text);
+      // In RSS the link is the page; elsewhere it is empty.
+      else if (text !== '' && !this.#entry.has('loc')) this.#entry.set('loc', text);
     }
+    if (this.#entryDepth > 0 && this.#depth === this.#entryDepth) this.#close();
     this.#depth--;
+  }
+
+  #close(): void {
+    this.#entryDepth = 0;
+    const bare = this.#bare.trim();
+    // Some write the address without its element.
+    const loc = this.#entry.get('loc') || (/^https?:\/\/\S+$/i.test(bare) ? bare : '');
+    const alternate = this.#alternate;
+    if (loc)
+      this.entries.push({
+        ...Object.fromEntries(this.#entry),
+        loc,
+        ...(alternate.length > 0 && { alternate }),
+      });
   }
 }
 
@@ -89,7 +125,7 @@ class SitemapReader {
 export function sitemapUrlsFromRobots(text: string, url: string): string[] {
   const urls: string[] = [];
   for (const line of text.split(/[\r\n]+/)) {
-    const value = /^[\uFEFF\s]*sitemap\s*:\s*(\S.*)$/i.exec(line)?.[1]?.trim();
+    const value = /^[\uFEFF\s]*sitemap\s*:\s*([^\s#][^#]*)/i.exec(line)?.[1]?.trim();
     const resolved = value === undefined ? undefined : resolveUrl(value, url);
     if (resolved !== undefined) urls.push(resolved);
   }

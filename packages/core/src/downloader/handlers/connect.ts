@@ -1,20 +1,27 @@
+import type { X509Certificate } from 'node:crypto';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 import { buildConnector, Client, type Dispatcher } from 'undici';
 
 import type { Crawler } from '../../crawler/crawler.ts';
+import { toError } from '../../errors.ts';
+import type { Timings } from '../../http/response.ts';
 import { AddressPolicy } from './address-policy.ts';
-import { connectSocks, connectTunnel, isSocks, type Proxy } from './proxy.ts';
+import { ProxyFailure } from './failure.ts';
+import { connectSocks, connectTunnel, isSocks, type Proxy, SiteFailure } from './proxy.ts';
 import { Resolver } from './resolver.ts';
+import { TlsOptions, type TlsSettings } from './tls.ts';
 
 /** What is known of an open connection. Times are milliseconds, `openedAt` on the clock of `performance.now()`. */
 export interface ConnectionFacts {
   openedAt: number;
   dns: number | undefined;
+  connect: number | undefined;
   tls: number | undefined;
   ipAddress: string | undefined;
   protocol: string;
+  certificate: X509Certificate | undefined;
 }
 
 /** Where a pool connects to. */
@@ -23,6 +30,9 @@ export interface Target {
   readonly allowH2: boolean;
   /** Sockets that are not connected yet. */
   readonly connecting: Set<Socket>;
+  /** What the last of them is at. */
+  phase: string;
+  readonly tls: TlsSettings | undefined;
 }
 
 type Options = buildConnector.Options;
@@ -34,38 +44,39 @@ export class Connector {
   readonly #timeoutMs: number;
   readonly #policy: AddressPolicy;
   readonly #resolver: Resolver;
-  readonly #direct: Connect;
-  readonly #directH2: Connect;
-  readonly #toProxy: Connect;
+  readonly #tls: TlsOptions;
+  readonly #slots: Crawler['slots'];
+  readonly #connectors = new Map<string, Connect>();
 
   constructor(crawler: Crawler) {
     const { settings } = crawler;
+    this.#slots = crawler.slots;
     this.#timeoutMs = settings.get('DOWNLOAD_TIMEOUT') * 1000;
     this.#policy = new AddressPolicy(crawler);
     this.#resolver = new Resolver(
       settings.get('DNSCACHE_ENABLED') ? settings.get('DNSCACHE_SIZE') : 0,
       settings.get('DNS_TIMEOUT') * 1000,
     );
-    const rejectUnauthorized = settings.get('DOWNLOAD_VERIFY_CERTIFICATES');
-    if (!rejectUnauthorized) {
-      crawler.log.warn(
-        'Certificates are not verified (DOWNLOAD_VERIFY_CERTIFICATES is false): anyone on the way can read and change what is downloaded.',
-      );
-    }
-    const build = (isChecked: boolean, allowH2: boolean): Connect =>
-      buildConnector({
+    this.#tls = new TlsOptions(crawler);
+  }
+
+  /** @param isChecked - False for a proxy: the user names it; what it may reach is looked at where the host is an address. */
+  #connectorOf(tls: TlsSettings | undefined, allowH2: boolean, isChecked = true): Connect {
+    const key = `${allowH2} ${isChecked} ${tls === undefined ? '' : JSON.stringify(tls)}`;
+    let connect = this.#connectors.get(key);
+    if (connect === undefined) {
+      connect = buildConnector({
         timeout: this.#timeoutMs,
-        rejectUnauthorized,
+        ...this.#tls.of(tls),
         allowH2,
         preferH2: allowH2,
         // A host with a dead IPv6 address is reached by its other one.
         autoSelectFamily: true,
         lookup: this.#lookup(isChecked),
       } as buildConnector.BuildOptions) as unknown as Connect;
-    this.#direct = build(true, false);
-    this.#directH2 = build(true, true);
-    // The user names the proxy; what it may reach is looked at where the host is an address.
-    this.#toProxy = build(false, false);
+      this.#connectors.set(key, connect);
+    }
+    return connect;
   }
 
   connect(
@@ -81,8 +92,12 @@ export class Connector {
         return;
       }
       facts.openedAt = start;
+      facts.connect = performance.now() - start - (facts.dns ?? 0) - (facts.tls ?? 0);
       facts.ipAddress = target.proxy ? undefined : socket.remoteAddress;
-      facts.protocol = (socket as Partial<TLSSocket>).alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
+      const secured = socket as Partial<TLSSocket>;
+      facts.protocol = secured.alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
+      // It cannot be asked for once the connection is closed.
+      if (options.protocol === 'https:') facts.certificate = secured.getPeerX509Certificate?.();
       callback(null, socket);
     };
     try {
@@ -93,24 +108,24 @@ export class Connector {
       return;
     }
     if (target.proxy) this.#byProxy(options, target, target.proxy, facts, opened);
-    else this.#open(this.#tlsOf(target), options, target, facts, opened);
-  }
-
-  #tlsOf(target: Target): Connect {
-    return target.allowH2 ? this.#directH2 : this.#direct;
+    else this.#open(this.#connectorOf(target.tls, target.allowH2), options, target, facts, opened);
   }
 
   #open(
     connect: Connect,
     options: Options,
-    { connecting }: Target,
+    target: Target,
     facts: ConnectionFacts,
     callback: buildConnector.Callback,
+    to = '',
   ): void {
+    const { connecting } = target;
     const start = performance.now();
     let connectedAt = start;
     facts.dns = undefined;
     facts.tls = undefined;
+    const isName = isIP(options.hostname) === 0;
+    target.phase = `${isName ? 'resolving' : 'connecting'}${to}`;
     const socket = connect(options, (...result) => {
       if (socket) connecting.delete(socket);
       if (options.protocol === 'https:' && result[0] === null)
@@ -119,8 +134,14 @@ export class Connector {
     });
     if (!socket) return;
     connecting.add(socket);
-    socket.once('lookup', () => (facts.dns = performance.now() - start));
-    socket.once('connect', () => (connectedAt = performance.now()));
+    socket.once('lookup', () => {
+      facts.dns = performance.now() - start;
+      target.phase = `connecting${to}`;
+    });
+    socket.once('connect', () => {
+      connectedAt = performance.now();
+      if (options.protocol === 'https:') target.phase = `TLS handshake${to && ' with the proxy'}`;
+    });
   }
 
   #byProxy(
@@ -140,8 +161,9 @@ export class Connector {
       host: hostname,
       port,
     };
-    this.#open(this.#toProxy, hop, target, facts, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
+    const fail = (error: unknown): void => callback(new ProxyFailure(url, toError(error)), null);
+    const connected: buildConnector.Callback = (...[error, socket]) => {
+      if (error !== null) return fail(error);
       // Plain HTTP needs no tunnel: the request names the whole URL.
       if (options.protocol === 'http:' && !isSocks(proxy)) return callback(null, socket);
       // oxlint-disable promise/no-callback-in-promise -- undici takes callbacks
@@ -150,22 +172,35 @@ export class Connector {
           if (options.protocol === 'http:') callback(null, socket);
           else {
             const secured = { ...options, httpSocket: socket };
-            this.#open(this.#tlsOf(target), secured, target, facts, callback);
+            target.phase = 'TLS handshake';
+            const connect = this.#connectorOf(target.tls, target.allowH2);
+            this.#open(connect, secured, target, facts, callback);
           }
         },
         (thrown: unknown) => {
           socket.destroy();
-          callback(thrown as Error, null);
+          if (thrown instanceof SiteFailure) callback(thrown, null);
+          else fail(thrown);
         },
       );
       // oxlint-enable promise/no-callback-in-promise
-    });
+    };
+    const tls = this.#slots.settingsOf(hostname)?.tls;
+    this.#open(
+      this.#connectorOf(tls, false, false),
+      hop,
+      target,
+      facts,
+      connected,
+      ' to the proxy',
+    );
   }
 
   async #through(socket: Socket, options: Options, target: Target, proxy: Proxy): Promise<void> {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
     const handshake = isSocks(proxy) ? connectSocks : connectTunnel;
     target.connecting.add(socket);
+    target.phase = 'waiting for the proxy';
     const timer = setTimeout(
       () => socket.destroy(Object.assign(new Error('the proxy is silent'), { code: 'ETIMEDOUT' })),
       this.#timeoutMs,
@@ -232,8 +267,26 @@ export function newFacts(): ConnectionFacts {
   return {
     openedAt: 0,
     dns: undefined,
+    connect: undefined,
     tls: undefined,
     ipAddress: undefined,
     protocol: 'HTTP/1.1',
+    certificate: undefined,
   };
+}
+
+/** How long each part of a download took that ends now; times on the clock of `performance.now()`. */
+export function timingsOf(
+  connection: ConnectionFacts | undefined,
+  startedAt: number,
+  sentAt: number,
+  headersAt: number,
+): Timings {
+  const firstByte = headersAt - sentAt;
+  const body = performance.now() - headersAt;
+  // Later requests of a connection did not wait for it to open.
+  if (connection === undefined || connection.openedAt < startedAt)
+    return { wait: sentAt - startedAt, firstByte, body };
+  const { openedAt, dns, connect, tls } = connection;
+  return { wait: openedAt - startedAt, dns, connect, tls, firstByte, body };
 }

@@ -1,12 +1,11 @@
+import { resolve as resolvePath } from 'node:path';
+
 import type { Dispatcher } from 'undici';
 
 import {
-  CannotResolveHostError,
-  Control,
   DownloadCancelledError,
-  DownloadConnectionRefusedError,
-  DownloadError,
   DownloadFailedError,
+  DownloadProxyError,
   DownloadTimeoutError,
   ResponseDataLossError,
   StopDownload,
@@ -15,70 +14,128 @@ import { Headers } from '../../http/headers.ts';
 import type { Request } from '../../http/request.ts';
 import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
-import { hostOf, originOf } from '../../http/url.ts';
-import type { ConnectionFacts } from './connect.ts';
-import type { HttpHandler } from './http.ts';
+import { TooLargeError } from '../middlewares/content-coding.ts';
+import { type ConnectionFacts, timingsOf } from './connect.ts';
+import { proxyName, toDownloadError } from './failure.ts';
+import { FileBody, type Source, takeCodings, toFileError } from './file-body.ts';
+import { SendAgain } from './handler.ts';
+import type { HttpHandler, OriginPool } from './http.ts';
 
 /** Informational responses before the real one; more are a flood. */
 const maxInformational = 100;
+
+type WireHeaders = Record<string, string | string[] | undefined>;
+type Controller = Pick<Dispatcher.DispatchController, 'abort'> & Source;
 
 /** One request on the wire, its response and its clock. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #handler: HttpHandler;
   readonly #request: Request;
+  readonly #used: OriginPool;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: Error) => void;
-  readonly #release: () => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   readonly #start = performance.now();
   readonly #maxSize: number;
   readonly #watchBytes: boolean;
   /** The connection that it is on. */
   connection: ConnectionFacts | undefined;
-  /** Makes another, lenient attempt after an answer that breaks the rules of HTTP; once. */
-  onParseError: (() => void) | undefined;
-  /** Sends the request once more where a kept connection was closed under it; once. */
-  onStale: (() => void) | undefined;
-  #controller: Pick<Dispatcher.DispatchController, 'abort'> | undefined;
+  #controller: Controller | undefined;
   #informational = 0;
   #sentAt = 0;
   #headersAt = 0;
+  /** When something of the body came last. */
+  #lastAt = 0;
   #status = 0;
-  #headers: Record<string, string | string[] | undefined> | undefined;
+  #headers: WireHeaders | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #warnAt: number;
+  #file: FileBody | undefined;
   #settled = false;
 
   constructor(
     handler: HttpHandler,
+    used: OriginPool,
     request: Request,
     resolve: (response: Response) => void,
     reject: (error: Error) => void,
-    release: () => void,
   ) {
     this.#handler = handler;
+    this.#used = used;
     this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#release = release;
     const { meta } = request;
     this.#maxSize = meta.downloadMaxsize ?? handler.maxSize;
     this.#warnAt = (meta.downloadWarnsize ?? handler.warnSize) || Infinity;
     this.#watchBytes = handler.crawler.signals.has('bytes_received');
-    const timeoutMs =
-      meta.downloadTimeout === undefined ? handler.timeoutMs : meta.downloadTimeout * 1000;
-    this.#timer = setTimeout(() => {
-      this.fail(
-        new DownloadTimeoutError(
-          `${request.toString()} took longer than ${timeoutMs / 1000} s (${this.#phase}). DOWNLOAD_TIMEOUT or meta.downloadTimeout allows more.`,
-        ),
-      );
-    }, timeoutMs);
+    // One timer for three limits: it is set for the shortest, and again for what is due then.
+    const first = Math.min(this.#timeoutMs, this.#headersTimeoutMs, this.#idleTimeoutMs);
+    this.#timer = setTimeout(checkTime, first, this);
+  }
+
+  get #timeoutMs(): number {
+    const { downloadTimeout } = this.#request.meta;
+    return downloadTimeout === undefined ? this.#handler.timeoutMs : downloadTimeout * 1000;
+  }
+
+  get #headersTimeoutMs(): number {
+    const { downloadHeadersTimeout } = this.#request.meta;
+    if (downloadHeadersTimeout === undefined) return this.#handler.headersTimeoutMs;
+    return downloadHeadersTimeout * 1000 || Infinity;
+  }
+
+  get #idleTimeoutMs(): number {
+    const { downloadIdleTimeout } = this.#request.meta;
+    if (downloadIdleTimeout === undefined) return this.#handler.idleTimeoutMs;
+    return downloadIdleTimeout * 1000 || Infinity;
+  }
+
+  /** Fails if one of the limits has passed, else waits for the next. */
+  checkTime(): void {
+    const now = performance.now();
+    const end = this.#start + this.#timeoutMs;
+    if (now >= end) return this.#timeOut(this.#timeoutMs, 'took longer than', 'TIMEOUT', 'Timeout');
+    let next: number;
+    if (this.#headers === undefined) {
+      next = this.#start + this.#headersTimeoutMs;
+      if (now >= next)
+        return this.#timeOut(
+          this.#headersTimeoutMs,
+          'had no response headers after',
+          'HEADERS_TIMEOUT',
+          'HeadersTimeout',
+        );
+    } else {
+      // While the disk is waited for it is not the server that is idle.
+      next = (this.#file?.isPaused ? now : this.#lastAt) + this.#idleTimeoutMs;
+      if (now >= next)
+        return this.#timeOut(
+          this.#idleTimeoutMs,
+          'was sent no more for',
+          'IDLE_TIMEOUT',
+          'IdleTimeout',
+        );
+    }
+    this.#timer = setTimeout(checkTime, Math.min(next, end) - now, this);
+  }
+
+  #timeOut(ms: number, what: string, setting: string, meta: string): void {
+    const { proxy, phase } = this.#used.target;
+    const isConnecting = this.#controller === undefined;
+    const message = `${this.#request.toString()} ${what} ${ms / 1000} s (${this.#phase}). DOWNLOAD_${setting} or meta.download${meta} allows more.`;
+    this.fail(
+      isConnecting && proxy !== undefined && phase.includes('proxy')
+        ? new DownloadProxyError(message)
+        : new DownloadTimeoutError(message),
+    );
   }
 
   get #phase(): string {
-    if (this.#controller === undefined) return 'connecting';
+    const { proxy, phase } = this.#used.target;
+    if (this.#controller === undefined)
+      return phase.includes('proxy') ? `${phase} ${proxyName(proxy!.url)}` : phase;
     if (this.#headers === undefined) return 'waiting for the response headers';
     return `reading the body, ${this.#bytes} bytes so far`;
   }
@@ -91,17 +148,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#request;
   }
 
-  onRequestStart(controller: Pick<Dispatcher.DispatchController, 'abort'>): void {
+  onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.#sentAt = performance.now();
     if (this.#settled) controller.abort(new DownloadCancelledError('settled'));
   }
 
-  onResponseStart(
-    _: unknown,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(_: unknown, status: number, headers: WireHeaders): void {
     if (this.#settled) return;
     if (status < 200) {
       if (++this.#informational > maxInformational) {
@@ -114,11 +167,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#headersAt = performance.now();
+    this.#lastAt = this.#headersAt;
     this.#status = status;
     this.#headers = headers;
     const announced = Number(headers['content-length'] ?? NaN);
     if (this.#maxSize && announced > this.#maxSize && this.#request.method !== 'HEAD')
-      return this.#tooLarge(announced);
+      return this.fail(this.#sizeError(announced));
     const { signals, spider } = this.#handler.crawler;
     if (signals.has('headers_received')) {
       this.#obey(
@@ -130,13 +184,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
         }),
       );
     }
+    if (this.#request.meta.downloadTo !== undefined) this.#openFile(this.#request.meta.downloadTo);
+  }
+
+  /** Only a page that came as asked for is written: errors and redirects stay what they are. */
+  #openFile(path: string): void {
+    const isWanted = this.#status < 300 && this.#status !== 204 && this.#request.method !== 'HEAD';
+    if (this.#settled || !isWanted) return;
+    const full = resolvePath(this.#handler.crawler.root, path);
+    try {
+      const codings = takeCodings(this.#request, this.#headers!, this.#handler.maxEncodings);
+      this.#file = new FileBody(full, codings, this.#maxSize, this.#controller!, (error) => {
+        if (!this.#settled) this.fail(this.#fileError(error, full));
+      });
+    } catch (thrown) {
+      if (thrown instanceof DownloadCancelledError)
+        this.#handler.crawler.stats.inc('security/blocked/DOWNLOAD_MAX_ENCODINGS');
+      this.fail(this.#fileError(thrown as Error, full));
+    }
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#settled) return;
     this.#bytes += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#maxSize && this.#bytes > this.#maxSize) return this.#tooLarge(this.#bytes);
+    this.#lastAt = performance.now();
+    if (this.#file === undefined) this.#chunks.push(chunk);
+    if (this.#maxSize && this.#bytes > this.#maxSize)
+      return this.fail(this.#sizeError(this.#bytes));
     if (this.#bytes > this.#warnAt) {
       this.#warnAt = Infinity;
       this.#handler.crawler.log.warn(
@@ -147,20 +221,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const { signals, spider } = this.#handler.crawler;
       this.#obey(signals.send('bytes_received', { data: chunk, request: this.#request, spider }));
     }
+    if (this.#file !== undefined && !this.#settled) this.#file.write(chunk);
   }
 
   onResponseEnd(): void {
     if (this.#settled) return;
     this.#settle();
-    this.#resolve(this.#response([]));
+    if (this.#file === undefined) this.#resolve(this.#response([]));
+    else void this.#finishFile(this.#file, []);
   }
 
   onResponseError(_: unknown, error: Error): void {
-    const again = this.#another(error);
-    if (again === undefined) return this.fail(error);
-    this.onStale = undefined;
-    this.#controller = undefined;
-    again();
+    if (this.#settled) return;
+    if (!this.#mayRepeat(error)) return this.fail(error);
+    this.#settle();
+    this.#reject(new SendAgain());
   }
 
   /** Ends the exchange without a whole response. */
@@ -168,23 +243,51 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settle();
     this.#controller?.abort(error);
-    const known =
-      error instanceof Control || error instanceof DownloadError ? error : this.#translate(error);
-    if (known instanceof ResponseDataLossError && !this.#allowsDataLoss) return this.#reject(known);
-    if (known instanceof ResponseDataLossError) return this.#resolve(this.#response(['dataloss']));
-    this.#reject(known);
+    const known = this.#translate(error);
+    const isKept = known instanceof ResponseDataLossError && this.#allowsDataLoss;
+    const file = this.#file;
+    if (file !== undefined && isKept) void this.#finishFile(file, ['dataloss']);
+    else if (file !== undefined) void file.discard().then(() => this.#reject(known));
+    else if (isKept) this.#resolve(this.#response(['dataloss']));
+    else this.#reject(known);
   }
 
-  /** Another attempt, where one makes sense. Nothing but a read is sent twice. */
-  #another(error: Error): (() => void) | undefined {
+  #translate(error: Error): Error {
+    const { proxy } = this.#used.target;
+    const known = toDownloadError(error, this.#request, this.#start, proxy?.url);
+    const isOurs = known === error || known instanceof DownloadTimeoutError;
+    if (isOurs || this.#headers === undefined) return known;
+    return new ResponseDataLossError(
+      `${this.#request.toString()}: the body ended early, with ${this.#bytes} bytes (${error.message}). DOWNLOAD_FAIL_ON_DATALOSS=false keeps it.`,
+      this.#response(['dataloss']),
+      { cause: error },
+    );
+  }
+
+  /** Ends with the response once its file is in place. */
+  async #finishFile(file: FileBody, flags: string[]): Promise<void> {
+    try {
+      await file.finish();
+    } catch (thrown) {
+      await file.discard();
+      this.#reject(this.#fileError(thrown as Error, file.path));
+      return;
+    }
+    this.#handler.crawler.stats.inc('downloader/response_bytes', file.bytes);
+    this.#resolve(this.#response(flags, file.path));
+  }
+
+  #fileError(error: Error, path: string): Error {
+    if (error instanceof TooLargeError) return this.#sizeError(this.#maxSize, 'more than ');
+    return toFileError(error, path, this.#request);
+  }
+
+  /** True where another attempt makes sense. Nothing but a read is sent twice. */
+  #mayRepeat(error: Error): boolean {
     const { method } = this.#request;
-    if (this.#settled || this.#headers !== undefined || (method !== 'GET' && method !== 'HEAD'))
-      return undefined;
-    const { onStale, onParseError } = this;
-    if (onStale && this.#isStale(error)) return onStale;
-    if (!onParseError || !isBroken(error)) return undefined;
-    this.onParseError = undefined;
-    return onParseError;
+    if (this.#headers !== undefined || (method !== 'GET' && method !== 'HEAD')) return false;
+    if (isBroken(error)) return this.#handler.readLeniently(this.#used.origin);
+    return this.#isStale(error) && this.#handler.sendOnceMore(this.#request);
   }
 
   /** True if a server has closed a kept connection just when it was used again (RFC 9112 §9.3.1). */
@@ -204,15 +307,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#release();
+    this.#handler.release(this, this.#used);
   }
 
-  #tooLarge(bytes: number): void {
+  #sizeError(bytes: number, about = ''): DownloadCancelledError {
     this.#handler.crawler.stats.inc('security/blocked/DOWNLOAD_MAXSIZE');
-    this.fail(
-      new DownloadCancelledError(
-        `${this.#request.toString()} has a body of ${bytes} bytes, more than DOWNLOAD_MAXSIZE (${this.#maxSize}).`,
-      ),
+    return new DownloadCancelledError(
+      `${this.#request.toString()} has a body of ${about}${bytes} bytes, beyond DOWNLOAD_MAXSIZE (${this.#maxSize}).`,
     );
   }
 
@@ -223,70 +324,35 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle();
     this.#controller?.abort(stop);
     const response = this.#response(['download_stopped']);
-    if (!stop.fail) return this.#resolve(response);
-    this.#reject(
-      Object.assign(new DownloadCancelledError(`${this.#request.toString()} was stopped`), {
-        response,
-      }),
-    );
+    const end = (): void => {
+      if (!stop.fail) return this.#resolve(response);
+      const error = new DownloadCancelledError(`${this.#request.toString()} was stopped`);
+      this.#reject(Object.assign(error, { response }));
+    };
+    if (this.#file === undefined) end();
+    else void this.#file.discard().then(end);
   }
 
-  #response(flags: string[]): Response {
+  #response(flags: string[], path?: string): Response {
     const chunks = this.#chunks;
-    const now = performance.now();
     const { connection } = this;
-    // Later requests of a connection did not wait for it.
-    const isFirst = connection !== undefined && connection.openedAt >= this.#start;
     this.#request.meta.downloadLatency = (this.#headersAt - this.#sentAt) / 1000;
-    const response = createResponse(this.#request.url, {
+    return createResponse(this.#request.url, {
       status: this.#status,
       wireHeaders: this.#headers!,
-      body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.#bytes),
+      body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks),
+      path,
       flags,
       protocol: connection?.protocol,
       ipAddress: connection?.ipAddress,
-      timings: {
-        ...(isFirst && { dns: connection.dns, tls: connection.tls }),
-        connect: this.#sentAt - this.#start,
-        firstByte: this.#headersAt - this.#sentAt,
-        body: now - this.#headersAt,
-      },
+      certificate: connection?.certificate,
+      timings: timingsOf(connection, this.#start, this.#sentAt, this.#headersAt),
     });
-    return response;
   }
+}
 
-  #translate(error: Error): Error {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const what = `${this.#request.toString()}: `;
-    const after = `after ${Math.round(performance.now() - this.#start)} ms`;
-    const options = { cause: error };
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA') {
-      return new CannotResolveHostError(
-        `${what}the host ${hostOf(this.#request.url)} has no address (${code}) ${after}`,
-        options,
-      );
-    }
-    if (code === 'ECONNREFUSED') {
-      return new DownloadConnectionRefusedError(
-        `${what}${originOf(this.#request.url)} refused the connection ${after}`,
-        options,
-      );
-    }
-    if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
-      return new DownloadTimeoutError(`${what}no connection ${after}`, options);
-    }
-    if (this.#headers !== undefined) {
-      return new ResponseDataLossError(
-        `${what}the body ended early, with ${this.#bytes} bytes (${error.message}). DOWNLOAD_FAIL_ON_DATALOSS=false keeps it.`,
-        this.#response(['dataloss']),
-        options,
-      );
-    }
-    return new DownloadFailedError(
-      `${what}${error.message}${code ? ` (${code})` : ''} ${after}`,
-      options,
-    );
-  }
+function checkTime(exchange: Exchange): void {
+  exchange.checkTime();
 }
 
 /** The words of a parser that met no HTTP at all: a second look changes nothing. */

@@ -1,3 +1,4 @@
+import { Control } from '../../errors.ts';
 import type { Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 
@@ -9,3 +10,6 @@ export interface DownloadHandler {
   abort?(error: Error): void;
   close?(): Promise<void> | void;
 }
+
+/** Thrown by a handler that wants the request once more, when its slot may send again. */
+export class SendAgain extends Control {}

@@ -1,10 +1,12 @@
 import { type Dispatcher, Pool } from 'undici';
 
 import type { Crawler } from '../../crawler/crawler.ts';
+import { InFlight } from '../../engine/in-flight.ts';
 import { UnsupportedUrlSchemeError } from '../../errors.ts';
 import { redactUrl, type Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
-import { hostOf, originOf } from '../../http/url.ts';
+import { originOf } from '../../http/url.ts';
+import type { SlotSettings } from '../slot-registry.ts';
 import { Connection, Connector, newFacts, type Target } from './connect.ts';
 import { Exchange } from './exchange.ts';
 import type { DownloadHandler } from './handler.ts';
@@ -16,7 +18,7 @@ const idlePools = 256;
 /** Origins that are known to break the rules of HTTP. */
 const maxLenientOrigins = 10_000;
 
-interface OriginPool {
+export interface OriginPool {
   readonly origin: string;
   readonly target: Target;
   readonly pool: Pool;
@@ -29,27 +31,41 @@ interface OriginPool {
 export class HttpHandler implements DownloadHandler {
   readonly crawler: Crawler;
   readonly timeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly idleTimeoutMs: number;
   readonly maxSize: number;
   readonly warnSize: number;
   readonly failOnDataLoss: boolean;
+  /** Undefined if nothing is decoded. */
+  readonly maxEncodings: number | undefined;
   readonly #maxHeadersSize: number;
   readonly #connector: Connector;
   readonly #poolOptions: Pool.Options;
   readonly #pools = new Map<string, OriginPool>();
-  readonly #exchanges = new Set<Exchange>();
+  readonly #exchanges = new InFlight<Exchange>();
   readonly #lenientOrigins = new Set<string>();
-  readonly #hasHttp2: boolean;
+  /** Requests whose kept connection was closed under them. */
+  readonly #sentTwice = new WeakSet<Request>();
+  /** True if some slot speaks HTTP/2 or TLS in its own way. */
+  readonly #slotsDiffer: boolean;
 
   constructor(crawler: Crawler) {
     const { settings } = crawler;
     this.crawler = crawler;
     this.timeoutMs = settings.get('DOWNLOAD_TIMEOUT') * 1000;
+    this.headersTimeoutMs = settings.get('DOWNLOAD_HEADERS_TIMEOUT') * 1000 || Infinity;
+    this.idleTimeoutMs = settings.get('DOWNLOAD_IDLE_TIMEOUT') * 1000 || Infinity;
     this.maxSize = settings.get('DOWNLOAD_MAXSIZE');
     this.warnSize = settings.get('DOWNLOAD_WARNSIZE');
     this.failOnDataLoss = settings.get('DOWNLOAD_FAIL_ON_DATALOSS');
     this.#maxHeadersSize = settings.get('DOWNLOAD_MAX_HEADERS_SIZE');
+    this.maxEncodings = settings.get('COMPRESSION_ENABLED')
+      ? settings.get('DOWNLOAD_MAX_ENCODINGS')
+      : undefined;
     this.#connector = new Connector(crawler);
-    this.#hasHttp2 = Object.values(settings.get('DOWNLOAD_SLOTS')).some(({ http2 }) => http2);
+    this.#slotsDiffer = Object.values(settings.get('DOWNLOAD_SLOTS')).some(
+      ({ http2, tls }) => http2 || tls !== undefined,
+    );
     this.#poolOptions = {
       pipelining: 1,
       // A connection is free only a moment after its response has ended; without a bound another one would be opened.
@@ -74,28 +90,37 @@ export class HttpHandler implements DownloadHandler {
     }
     used.active++;
     return new Promise<Response>((resolve, reject) => {
-      const exchange = new Exchange(this, request, resolve, reject, () => {
-        this.#exchanges.delete(exchange);
-        // Nobody waits for a connection that is not there yet.
-        if (--used.active === 0 && used.target.connecting.size > 0) breakOff(used.target);
-      });
-      this.#exchanges.add(exchange);
-      if (this.#lenientOrigins.size > 0 && this.#isLenient(used, request)) {
+      const exchange = new Exchange(this, used, request, resolve, reject);
+      this.#exchanges.add(exchange, true);
+      if (this.#lenientOrigins.size > 0 && this.#isLenient(used, request))
         this.#sendLenient(used, exchange);
-        return;
-      }
-      exchange.onParseError = () => {
-        if (this.#lenientOrigins.size >= maxLenientOrigins) this.#lenientOrigins.clear();
-        this.#lenientOrigins.add(used.origin);
-        this.#sendLenient(used, exchange);
-      };
-      exchange.onStale = () => this.#send(used, exchange);
-      this.#send(used, exchange);
+      else this.#send(used, exchange);
     });
   }
 
+  /** An exchange has ended. */
+  release(exchange: Exchange, used: OriginPool): void {
+    this.#exchanges.delete(exchange);
+    // Nobody waits for a connection that is not there yet.
+    if (--used.active === 0 && used.target.connecting.size > 0) breakOff(used.target);
+  }
+
+  /** Answers of `origin` break the rules of HTTP: from now on they are read as browsers do. */
+  readLeniently(origin: string): true {
+    if (this.#lenientOrigins.size >= maxLenientOrigins) this.#lenientOrigins.clear();
+    this.#lenientOrigins.add(origin);
+    return true;
+  }
+
+  /** True the first time a request asks. */
+  sendOnceMore(request: Request): boolean {
+    if (this.#sentTwice.has(request)) return false;
+    this.#sentTwice.add(request);
+    return true;
+  }
+
   abort(error: Error): void {
-    for (const exchange of this.#exchanges) exchange.fail(error);
+    for (const exchange of this.#exchanges.keys()) exchange.fail(error);
   }
 
   async close(): Promise<void> {
@@ -118,10 +143,16 @@ export class HttpHandler implements DownloadHandler {
     const { url, meta } = request;
     const origin = originOf(url);
     const authorization = meta.proxy ? request.headers.get('proxy-authorization') : undefined;
-    const key = meta.proxy ? `${origin} ${meta.proxy} ${authorization ?? ''}` : origin;
+    let key = meta.proxy ? `${origin} ${meta.proxy} ${authorization ?? ''}` : origin;
+    let own: SlotSettings | undefined;
+    if (this.#slotsDiffer) {
+      const slot = this.crawler.slots.keyOf(request);
+      own = this.crawler.slots.settingsOf(slot);
+      if (own !== undefined) key = `${slot} ${key}`;
+    }
     let used = this.#pools.get(key);
     if (used === undefined) {
-      used = this.#open(origin, meta.proxy ? toProxy(meta.proxy, authorization) : undefined);
+      used = this.#open(origin, meta.proxy ? toProxy(meta.proxy, authorization) : undefined, own);
       this.#pools.set(key, used);
       if (this.#pools.size > idlePools) this.#evict();
     } else if (this.#pools.size > idlePools / 2) {
@@ -131,9 +162,15 @@ export class HttpHandler implements DownloadHandler {
     return used;
   }
 
-  #open(origin: string, proxy: Proxy | undefined): OriginPool {
-    const allowH2 = this.#hasHttp2 && this.crawler.slots.settingsOf(hostOf(origin))?.http2 === true;
-    const target: Target = { proxy, allowH2, connecting: new Set() };
+  #open(origin: string, proxy: Proxy | undefined, own: SlotSettings | undefined): OriginPool {
+    const allowH2 = own?.http2 === true;
+    const target: Target = {
+      proxy,
+      allowH2,
+      connecting: new Set(),
+      phase: 'connecting',
+      tls: own?.tls,
+    };
     const pool = new Pool(origin, {
       ...this.#poolOptions,
       allowH2,
@@ -179,7 +216,11 @@ export class HttpHandler implements DownloadHandler {
       exchange.connection = facts;
       // What is still to come of it is of no interest.
       socket.on('error', () => {});
-      const controller = { abort: () => void socket.destroy() };
+      const controller = {
+        abort: () => void socket.destroy(),
+        pause: () => void socket.pause(),
+        resume: () => void socket.resume(),
+      };
       exchange.onRequestStart(controller);
       if (exchange.isSettled) return;
       const sink = {

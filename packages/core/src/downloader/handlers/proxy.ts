@@ -1,7 +1,5 @@
 import { isIP, type Socket } from 'node:net';
 
-import { DownloadFailedError } from '../../errors.ts';
-
 /** Most bytes of a proxy's answer to CONNECT. */
 const maxReply = 16_384;
 
@@ -10,6 +8,16 @@ export interface Proxy {
   readonly url: URL;
   /** Value of Proxy-Authorization; for SOCKS, user and password are in it too. */
   readonly authorization: string | undefined;
+}
+
+/** The proxy did its part, and says that the site does not let itself be reached. */
+export class SiteFailure extends Error {
+  readonly code: string;
+
+  constructor(message: string, isRefused: boolean) {
+    super(message);
+    this.code = isRefused ? 'ECONNREFUSED' : 'EHOSTUNREACH';
+  }
 }
 
 /** True for `socks5:` and its kin. */
@@ -35,12 +43,12 @@ export async function connectTunnel(
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization}\r\n`, 'latin1');
   const head = await read(socket, (bytes) => {
     const end = bytes.indexOf('\r\n\r\n');
-    if (end < 0 && bytes.length > maxReply) throw failed(proxy, 'its answer has no end');
+    if (end < 0 && bytes.length > maxReply) throw new Error('its answer has no end');
     return end < 0 ? undefined : end + 4;
   });
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1'))?.[1];
-  if (status === undefined) throw failed(proxy, 'its answer is not HTTP');
-  if (!status.startsWith('2')) throw failed(proxy, `it answered CONNECT with status ${status}`);
+  if (status === undefined) throw new Error('its answer is not HTTP');
+  if (!status.startsWith('2')) throw new Error(`it answered CONNECT with status ${status}`);
 }
 
 /**
@@ -57,19 +65,23 @@ export async function connectSocks(
   const login = loginOf(proxy);
   socket.write(Buffer.from(login ? [5, 2, 0, 2] : [5, 1, 0]));
   const [version, method] = await read(socket, (bytes) => atLeast(bytes, 2));
-  if (version !== 5) throw failed(proxy, 'it does not speak SOCKS5');
+  if (version !== 5) throw new Error('it does not speak SOCKS5');
   if (method === 2 && login) {
     socket.write(Buffer.concat([Buffer.from([1]), counted(login.user), counted(login.password)]));
     const [, status] = await read(socket, (bytes) => atLeast(bytes, 2));
-    if (status !== 0) throw failed(proxy, 'it does not accept the user and password');
-  } else if (method !== 0) throw failed(proxy, 'it wants another kind of authentication');
+    if (status !== 0) throw new Error('it does not accept the user and password');
+  } else if (method !== 0) throw new Error('it wants another kind of authentication');
   socket.write(Buffer.concat([Buffer.from([5, 1, 0]), socksAddress(host), uint16(port)]));
   const reply = await read(socket, (bytes) => {
     if (bytes.length < 5) return undefined;
     const length = bytes[3] === 1 ? 4 : bytes[3] === 4 ? 16 : 1 + bytes[4]!;
     return atLeast(bytes, 4 + length + 2);
   });
-  if (reply[1] !== 0) throw failed(proxy, `no connection: ${socksReplies[reply[1]!] ?? 'refused'}`);
+  const status = reply[1]!;
+  if (status === 0) return;
+  const why = `no connection: ${socksReplies[status] ?? 'refused'}`;
+  if (status >= 3 && status <= 6) throw new SiteFailure(why, status === 5);
+  throw new Error(why);
 }
 
 const socksReplies: Readonly<Record<number, string>> = {
@@ -110,10 +122,6 @@ function atLeast(bytes: Buffer, length: number): number | undefined {
   return bytes.length < length ? undefined : length;
 }
 
-function failed({ url }: Proxy, what: string): DownloadFailedError {
-  return new DownloadFailedError(`The proxy ${url.protocol}//${url.host}: ${what}.`);
-}
-
 /** Reads until `measure` knows how many bytes belong to the reply; the rest stays in the socket. */
 function read(socket: Socket, measure: (bytes: Buffer) => number | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -128,7 +136,7 @@ function read(socket: Socket, measure: (bytes: Buffer) => number | undefined): P
       end();
       reject(error);
     };
-    const onClose = (): void => onError(new Error('the proxy closed the connection'));
+    const onClose = (): void => onError(new Error('it closed the connection'));
     const onData = (chunk: Buffer): void => {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
       let length: number | undefined;

@@ -17,8 +17,9 @@ export class DummyPolicy implements HttpCachePolicy {
     return !this.#ignoredSchemes.includes(request.url.slice(0, request.url.indexOf(':')));
   }
 
-  shouldCacheResponse(response: Response): boolean {
-    return !this.#ignoredStatuses.includes(response.status);
+  /** A part of a page and "not modified" would be taken for the page. */
+  shouldCacheResponse({ status }: Response): boolean {
+    return status !== 206 && status !== 304 && !this.#ignoredStatuses.includes(status);
   }
 
   isCachedResponseFresh(): boolean {

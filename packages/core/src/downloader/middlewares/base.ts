@@ -3,6 +3,7 @@ import type { DownloaderMiddleware } from '../middleware.ts';
 import { CookiesMiddleware } from './cookies.ts';
 import { DefaultHeadersMiddleware } from './default-headers.ts';
 import { DownloadTimeoutMiddleware } from './download-timeout.ts';
+import { HtmlLimitsMiddleware } from './html-limits.ts';
 import { HttpAuthMiddleware } from './http-auth.ts';
 import { HttpCacheMiddleware } from './http-cache.ts';
 import { HttpCompressionMiddleware } from './http-compression.ts';
@@ -31,4 +32,5 @@ export const baseDownloaderMiddlewares: ComponentPriorities<DownloaderMiddleware
   [HttpProxyMiddleware, 750],
   [DownloaderStatsMiddleware, 850],
   [HttpCacheMiddleware, 900],
+  [HtmlLimitsMiddleware, 950],
 ];

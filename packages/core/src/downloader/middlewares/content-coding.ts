@@ -23,11 +23,29 @@ const syncInput = 64 * 1024;
 const syncOutput = 1024 * 1024;
 
 /** The coding of a name in `Content-Encoding`, or undefined. */
-export function codingOf(name: string): Coding | undefined {
+function codingOf(name: string | undefined): Coding | undefined {
   if (name === 'gzip' || name === 'x-gzip') return 'gzip';
   if (name === 'deflate' || name === 'x-deflate') return 'deflate';
   if (name === 'br') return 'br';
   return name === 'zstd' && hasZstd ? 'zstd' : undefined;
+}
+
+/** The encodings that `Content-Encoding` lists, the innermost first. */
+export function encodingsOf(values: readonly string[]): string[] {
+  return values
+    .flatMap((value) => value.toLowerCase().split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+}
+
+/** Takes from the end of `names` what can be undone. What we do not know, and what lies below it, stays. */
+export function takeKnown(names: string[]): Coding[] {
+  const codings: Coding[] = [];
+  for (let coding = codingOf(names.at(-1)); coding !== undefined; coding = codingOf(names.at(-1))) {
+    codings.push(coding);
+    names.pop();
+  }
+  return codings;
 }
 
 /**
@@ -110,6 +128,17 @@ function decodeLater(body: Buffer, coding: Coding, limit: number): Promise<Decod
     stream.write(body);
     stream.flush(() => stream.end());
   });
+}
+
+/**
+ * A stream that undoes `coding`.
+ *
+ * @param start - First bytes of the body: undefined comes back if they are not encoded, whatever the header says.
+ */
+export function decoderFor(coding: Coding, start?: Buffer): NodeJS.ReadWriteStream | undefined {
+  const usual = coding === 'deflate' ? 'zlib' : coding;
+  const format = start === undefined ? usual : formatOf(start, coding);
+  return format && formats[format].stream({ chunkSize: 64 * 1024 });
 }
 
 interface Options {

@@ -44,11 +44,14 @@ export class CookiesMiddleware implements DownloaderMiddleware {
 
   readonly #crawler: Crawler;
   readonly #debug: boolean;
+  /** Names are shown, values are not: who has them is logged in. */
+  readonly #redacts: boolean;
   readonly #jars = new Map<string | number, CookieStore>();
 
   constructor(crawler: Crawler) {
     this.#crawler = crawler;
     this.#debug = crawler.settings.get('COOKIES_DEBUG');
+    this.#redacts = crawler.settings.get('LOG_REDACT');
   }
 
   processRequest(request: Request): undefined {
@@ -71,7 +74,10 @@ export class CookiesMiddleware implements DownloaderMiddleware {
     handSet.set(request, own);
     const header = own ? merge(fromJar, own) : fromJar;
     headers.set('cookie', header);
-    if (this.#debug) this.#crawler.log.debug(`Sending cookies to ${request.toString()}: ${header}`);
+    if (this.#debug)
+      this.#crawler.log.debug(
+        `Sending cookies to ${request.toString()}: ${this.#redacts ? header.replace(/=[^;]*/g, '=***') : header}`,
+      );
   }
 
   processResponse(request: Request, response: Response): Response {
@@ -84,7 +90,7 @@ export class CookiesMiddleware implements DownloaderMiddleware {
       const taken = jar.setFromHeader(line, request.url);
       if (this.#debug) {
         this.#crawler.log.debug(
-          `Received cookie from ${request.toString()}${taken ? '' : ' (refused)'}: ${line}`,
+          `Received cookie from ${request.toString()}${taken ? '' : ' (refused)'}: ${this.#redacts ? line.replace(/^([^=;]*=)?[^;]*/, '$1***') : line}`,
         );
       }
     }

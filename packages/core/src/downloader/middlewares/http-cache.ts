@@ -14,6 +14,7 @@ import { fingerprint } from '../../http/fingerprint.ts';
 import type { Request } from '../../http/request.ts';
 import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
+import { answerConditional, isConditional, isPartial } from '../http-cache/conditional.ts';
 import { DummyPolicy } from '../http-cache/dummy-policy.ts';
 import { FilesystemCacheStorage } from '../http-cache/filesystem-storage.ts';
 import type { CachedResponse, HttpCachePolicy } from '../http-cache/policy.ts';
@@ -73,7 +74,9 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   }
 
   async processRequest(request: Request): Promise<Response | undefined> {
-    if (request.meta.dontCache || !this.#policy.shouldCacheRequest(request)) return undefined;
+    const { dontCache, downloadTo } = request.meta;
+    if (dontCache || downloadTo !== undefined || isPartial(request)) return undefined;
+    if (!this.#policy.shouldCacheRequest(request)) return undefined;
     const { stats } = this.#crawler;
     const key = keyOf(request);
     const cached = await this.#retrieve(key, request);
@@ -86,20 +89,19 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
           'httpcache',
         );
       }
-      this.#passing.set(request, { key, added: [] });
-      return undefined;
-    }
-    if (this.#policy.isCachedResponseFresh(cached, request)) {
+    } else if (this.#policy.isCachedResponseFresh(cached, request)) {
       stats.inc('httpcache/hit');
-      return cached.response;
+      return isConditional(request) ? answerConditional(request, cached.response) : cached.response;
     }
+    // The server is asked just that, and what it says is about a page that the spider knows.
+    if (isConditional(request)) return undefined;
     const added: string[] = [];
-    for (const [name, value] of Object.entries(this.#policy.validators?.(cached) ?? {})) {
-      if (request.headers.has(name)) continue;
+    const validators = cached && this.#policy.validators?.(cached);
+    for (const [name, value] of Object.entries(validators ?? {})) {
       request.headers.set(name, value);
       added.push(name);
     }
-    this.#passing.set(request, { key, cached, added });
+    this.#passing.set(request, { key, ...(cached && { cached }), added });
     return undefined;
   }
 
@@ -122,8 +124,8 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       stats.inc('httpcache/invalidate');
     }
     // What is not whole today would be served for whole tomorrow.
-    const isWhole = !response.flags.some((flag) => incomplete.has(flag));
-    if (isWhole && this.#policy.shouldCacheResponse(response, request)) {
+    const isComplete = !response.flags.some((flag) => incomplete.has(flag));
+    if (isComplete && this.#policy.shouldCacheResponse(response, request)) {
       stats.inc('httpcache/store');
       await this.#store(key, response, request);
     } else {

@@ -5,7 +5,14 @@ import type { Request } from '../../http/request.ts';
 import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
 import type { DownloaderMiddleware, MaybePromise } from '../middleware.ts';
-import { type Coding, codingOf, decode, hasZstd, TooLargeError } from './content-coding.ts';
+import {
+  type Coding,
+  decode,
+  encodingsOf,
+  hasZstd,
+  takeKnown,
+  TooLargeError,
+} from './content-coding.ts';
 
 /** Asks for compressed bodies and decodes them, within the limits for sizes. */
 export class HttpCompressionMiddleware implements DownloaderMiddleware {
@@ -38,11 +45,7 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
     if (response.header('content-encoding') === undefined || request.method === 'HEAD') {
       return response;
     }
-    const names = response.headers
-      .getAll('content-encoding')
-      .flatMap((value) => value.toLowerCase().split(','))
-      .map((name) => name.trim())
-      .filter((name) => name !== '' && name !== 'identity');
+    const names = encodingsOf(response.headers.getAll('content-encoding'));
     if (names.length > this.#maxEncodings) {
       throw this.#refusal(
         request,
@@ -50,14 +53,7 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
         `is encoded ${names.length} times, more than ${this.#maxEncodings}`,
       );
     }
-    const codings: Coding[] = [];
-    while (names.length > 0) {
-      const coding = codingOf(names.at(-1)!);
-      // What we do not know, and what lies below it, stays as it is.
-      if (coding === undefined) break;
-      codings.push(coding);
-      names.pop();
-    }
+    const codings = takeKnown(names);
     if (codings.length === 0 && names.length > 0) return response;
     return this.#decode(request, response, codings, names);
   }
@@ -101,7 +97,7 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
     const headers = new Headers(response.headers);
     if (rest.length > 0) headers.set('content-encoding', rest.join(', '));
     else headers.delete('content-encoding');
-    const { url, status, protocol, ipAddress, timings } = response;
+    const { url, status, protocol, ipAddress, certificate, timings } = response;
     const flags = [...response.flags, 'decoded'];
     if (isTruncated) flags.push('truncated');
     return createResponse(url, {
@@ -112,7 +108,8 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
       request,
       ...(protocol !== undefined && { protocol }),
       ...(ipAddress !== undefined && { ipAddress }),
-      ...(timings !== undefined && { timings }),
+      certificate,
+      timings,
     });
   }
 

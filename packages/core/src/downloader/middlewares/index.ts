@@ -1,6 +1,7 @@
 export { CookiesMiddleware } from './cookies.ts';
 export { DefaultHeadersMiddleware } from './default-headers.ts';
 export { DownloadTimeoutMiddleware } from './download-timeout.ts';
+export { HtmlLimitsMiddleware } from './html-limits.ts';
 export { HttpAuthMiddleware } from './http-auth.ts';
 export { HttpCacheMiddleware } from './http-cache.ts';
 export { HttpCompressionMiddleware } from './http-compression.ts';

@@ -3,6 +3,7 @@ import { NotConfigured } from '../../errors.ts';
 import type { Request } from '../../http/request.ts';
 import { HtmlResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
+import { resolveUrl } from '../../http/url.ts';
 import type { DownloaderMiddleware } from '../middleware.ts';
 import { Redirector } from './redirect-request.ts';
 
@@ -35,7 +36,7 @@ export class MetaRefreshMiddleware implements DownloaderMiddleware {
     if (!/refresh/i.test(response.body.toString('latin1', 0, searched))) {
       return response;
     }
-    const refresh = getMetaRefresh(response.text, response.url, this.#ignoreTags);
+    const refresh = getMetaRefresh(response.text, response.url, this.#ignoreTags, response);
     if (refresh === undefined || refresh.delay >= this.#maxDelay) return response;
     const target = this.#redirector.resolve(refresh.url, response.url);
     if (target === undefined) return response;
@@ -62,6 +63,7 @@ export function getMetaRefresh(
   html: string,
   pageUrl: string,
   ignoreTags: readonly string[] = ['script', 'noscript'],
+  page?: { readonly encoding: string },
 ): MetaRefresh | undefined {
   const text = html.slice(0, searched);
   const lower = text.toLowerCase();
@@ -91,7 +93,7 @@ export function getMetaRefresh(
       const refresh = parseContent(attributes.get('content') ?? '');
       if (refresh === undefined) continue;
       const from = (base && URL.parse(base, pageUrl)?.href) || pageUrl;
-      return { delay: refresh.delay, url: URL.parse(refresh.url, from)?.href ?? refresh.url };
+      return { delay: refresh.delay, url: resolveUrl(refresh.url, from, page) ?? refresh.url };
     }
   }
   return undefined;

@@ -40,7 +40,7 @@ test('one fetch an origin; then the answer comes without a promise', async () =>
 });
 
 test('4xx allows everything, 5xx nothing until it is asked again a minute later', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const missing = RobotsTxtMiddleware.fromCrawler(answer(404).crawler);
     await missing.processRequest(new Request('http://h.test/a'));
@@ -49,9 +49,37 @@ test('4xx allows everything, 5xx nothing until it is asked again a minute later'
     const request = new Request('http://h.test/a');
     await expect(broken.processRequest(request)).rejects.toMatchObject({ dropCause: 'robots' });
     expect(() => broken.processRequest(request)).toThrow('status 503');
-    vi.setSystemTime(Date.now() + 61_000);
+    await vi.advanceTimersByTimeAsync(61_000);
     await expect(broken.processRequest(request)).rejects.toThrow(IgnoreRequest);
     expect(fetched).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('after a day the file is asked for again, and where it cannot be had what was known holds', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    let status = 200;
+    let fetches = 0;
+    const { crawler } = fakeCrawler({
+      download: async (request) => {
+        fetches++;
+        const body = Buffer.from('User-agent: *\nDisallow: /no');
+        return new Response(request.url, { status, body });
+      },
+    });
+    const middleware = RobotsTxtMiddleware.fromCrawler(crawler);
+    const [yes, no] = [new Request('http://h.test/yes'), new Request('http://h.test/no')];
+    await middleware.processRequest(yes);
+    status = 500;
+    await vi.advanceTimersByTimeAsync(86_400_001);
+    expect(await middleware.processRequest(yes)).toBeUndefined();
+    expect(() => middleware.processRequest(no)).toThrow('Forbidden by robots.txt');
+    expect(fetches).toBe(2);
+    await vi.advanceTimersByTimeAsync(61_000);
+    await expect(middleware.processRequest(no)).rejects.toThrow('Forbidden by robots.txt');
+    expect(fetches).toBe(3);
   } finally {
     vi.useRealTimers();
   }

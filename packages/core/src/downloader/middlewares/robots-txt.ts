@@ -19,7 +19,10 @@ type Verdict = RobotsTxt | 'no rules' | Error;
 interface Entry {
   verdict: Verdict | undefined;
   pending: Promise<Verdict> | undefined;
+  /** On the clock of `performance.now()`, which nobody sets back. */
   expiresAt: number;
+  /** Seconds that it asks to keep between requests, cut to what is allowed. */
+  floor: number;
 }
 
 /**
@@ -40,8 +43,6 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #downloadMaxsize: number;
   readonly #maxDelay: number;
   readonly #entries = new Map<string, Entry>();
-  /** Origins whose robots.txt asks for a delay. */
-  readonly #slowOrigins = new Set<string>();
 
   constructor(crawler: Crawler) {
     const { settings } = crawler;
@@ -54,15 +55,32 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   /** @throws IgnoreRequest when robots.txt forbids it. */
-  processRequest(request: Request): undefined | Promise<undefined> {
+  processRequest(request: Request): undefined | Promise<Request | undefined> {
     if (request.meta.dontObeyRobotstxt || !request.url.startsWith('http')) return undefined;
     const origin = originOf(request.url);
-    const entry = this.#entries.get(origin);
-    if (entry?.verdict !== undefined && entry.expiresAt > Date.now()) {
-      return this.#obey(entry.verdict, request);
+    const known = this.#entries.get(origin);
+    if (known?.verdict !== undefined && known.expiresAt > performance.now()) {
+      this.#keepFloor(known.floor, origin, request);
+      return this.#obey(known.verdict, request);
     }
-    const pending = entry?.pending ?? this.#fetch(origin, request);
-    return pending.then((verdict) => this.#obey(verdict, request));
+    const entry = known?.pending ? known : this.#fetch(origin, request);
+    return entry.pending!.then((verdict) => {
+      this.#keepFloor(entry.floor, origin, request);
+      this.#obey(verdict, request);
+      return this.#isEarly(request) ? this.#crawler.engine?.postpone(request) : undefined;
+    });
+  }
+
+  /** After the file it is not yet the turn of a page: it waits in the scheduler, where it holds up no other site. */
+  #isEarly(request: Request): boolean {
+    const { slots } = this.#crawler;
+    return slots.get(slots.keyOf(request)).nextAt > performance.now();
+  }
+
+  /** What robots.txt asks to keep between two requests is the least that a slot keeps. */
+  #keepFloor(floor: number, origin: string, request: Request): void {
+    const { slots } = this.#crawler;
+    if (floor > 0) slots.setSiteFloor(slots.keyOf(request), origin, floor);
   }
 
   #obey(verdict: Verdict, request: Request): undefined {
@@ -77,18 +95,22 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     throw new IgnoreRequest('Forbidden by robots.txt', 'robots');
   }
 
-  #fetch(origin: string, request: Request): Promise<Verdict> {
-    const entry: Entry = { verdict: undefined, pending: undefined, expiresAt: 0 };
-    entry.pending = this.#download(origin, request).then((verdict) => {
-      entry.verdict = verdict;
-      entry.expiresAt = Date.now() + (verdict instanceof Error ? retryMs : dayMs);
+  #fetch(origin: string, request: Request): Entry {
+    const last = this.#entries.get(origin);
+    // Rules that were known hold on where the file cannot be had again (RFC 9309 §2.4).
+    const known = last?.verdict === undefined || last.verdict instanceof Error ? undefined : last;
+    const entry: Entry = { verdict: undefined, pending: undefined, expiresAt: 0, floor: 0 };
+    entry.pending = this.#download(origin, request, known !== undefined).then((verdict) => {
+      const kept = verdict instanceof Error ? known : undefined;
+      entry.expiresAt = performance.now() + (verdict instanceof Error ? retryMs : dayMs);
       entry.pending = undefined;
-      return verdict;
+      entry.floor = kept?.floor ?? this.#floorOf(verdict, request, origin);
+      return (entry.verdict = kept?.verdict ?? verdict);
     });
     this.#entries.delete(origin);
     this.#entries.set(origin, entry);
     if (this.#entries.size > maxOrigins) this.#evict();
-    return entry.pending;
+    return entry;
   }
 
   #evict(): void {
@@ -100,9 +122,12 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   /** Never rejects: every outcome is a verdict. */
-  async #download(origin: string, cause: Request): Promise<Verdict> {
+  async #download(origin: string, cause: Request, isKnown: boolean): Promise<Verdict> {
     const { engine, stats, log } = this.#crawler;
     const { proxy, downloadSlot } = cause.meta;
+    const then = isKnown
+      ? 'the rules it had hold for another 60 s'
+      : 'nothing of it is fetched for 60 s';
     const request = new Request(`${origin}/robots.txt`, {
       dontFilter: true,
       priority: 1000,
@@ -119,28 +144,30 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       const response = await engine.download(request);
       stats.inc('robotstxt/response_count');
       stats.inc(`robotstxt/response_status_count/${response.status}`);
-      const verdict = await this.#read(response, request, origin);
-      this.#setFloor(verdict, cause, origin);
-      return verdict;
+      return await this.#read(response, request, origin, then);
     } catch (thrown) {
       const error = toError(thrown);
       stats.inc(`robotstxt/exception_count/${error.name}`);
       // More redirects than allowed, or a middleware that refused: the file counts as absent.
       if (error instanceof Control) return 'no rules';
-      log.warn(
-        `robots.txt of ${origin} could not be had, so nothing of it is fetched for 60 s: ${error.message}`,
-      );
+      // Whoever is not fetched for it tells.
+      log.debug(`robots.txt of ${origin} could not be had, so ${then}: ${error.message}`);
       return error;
     } finally {
       stats.inc('robotstxt/request_count');
     }
   }
 
-  async #read(response: Response, request: Request, origin: string): Promise<Verdict> {
+  async #read(
+    response: Response,
+    request: Request,
+    origin: string,
+    then: string,
+  ): Promise<Verdict> {
     const { status } = response;
     if (status >= 500) {
       this.#crawler.log.warn(
-        `robots.txt of ${origin} answers with status ${status}, so nothing of it is fetched for 60 s (RFC 9309 2.3.1.4). ROBOTSTXT_OBEY=false would.`,
+        `robots.txt of ${origin} answers with status ${status}, so ${then} (RFC 9309 2.3.1.4). ROBOTSTXT_OBEY=false would.`,
       );
       return new IgnoreRequest(`robots.txt of ${origin} answers with status ${status}`, 'robots');
     }
@@ -155,26 +182,26 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     return robotparser;
   }
 
-  /** What robots.txt asks to keep between two requests is the least its slot keeps. */
-  #setFloor(verdict: Verdict, cause: Request, origin: string): void {
-    if (this.#maxDelay <= 0 || verdict instanceof Error) return;
+  #floorOf(verdict: Verdict, cause: Request, origin: string): number {
+    if (this.#maxDelay <= 0 || verdict instanceof Error) return 0;
     const asked = verdict === 'no rules' ? 0 : this.#delayFor(verdict, cause);
-    const { slots, stats, log } = this.#crawler;
     const kept = Math.min(asked, this.#maxDelay);
-    if (kept === 0 && !this.#slowOrigins.delete(origin)) return;
+    const { slots, stats, log } = this.#crawler;
     const key = slots.keyOf(cause);
-    slots.get(key).setSiteFloor(origin, kept || undefined);
-    if (kept === 0) return;
-    this.#slowOrigins.add(origin);
+    if (kept === 0) {
+      slots.setSiteFloor(key, origin, undefined);
+      return 0;
+    }
     stats.inc('robotstxt/crawl_delay_count');
     if (asked <= kept) {
       log.info(`robots.txt of ${origin} asks for ${asked} s between requests: kept for ${key}.`);
-      return;
+      return kept;
     }
     stats.inc('security/blocked/ROBOTSTXT_CRAWL_DELAY_MAX');
     log.warn(
       `robots.txt of ${origin} asks for ${asked} s between requests; ${kept} s are kept (ROBOTSTXT_CRAWL_DELAY_MAX).`,
     );
+    return kept;
   }
 
   #delayFor(robots: RobotsTxt, request: Request): number {

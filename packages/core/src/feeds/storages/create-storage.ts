@@ -15,6 +15,8 @@ export interface StorageContext {
   readonly resume: boolean;
   /** An earlier run of this job may have finished the feed. */
   readonly isLaterRun: boolean;
+  /** Which run of its job writes the feed, in a fleet. */
+  readonly attempt?: number;
   /** Folder for feeds that are kept until they are complete. */
   readonly tempdir?: string | undefined;
   /** The feed may need a pass over all of it at the end. */
@@ -40,7 +42,7 @@ export function createStorage(
 function storageOf(
   uri: string,
   options: FeedOptions,
-  { root, resume, isLaterRun }: StorageContext,
+  { root, resume, isLaterRun, attempt }: StorageContext,
 ): FeedStorage {
   const { overwrite, format, postprocessing, exporterOptions, storages } = options;
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(uri)?.[1]?.toLowerCase();
@@ -58,6 +60,7 @@ function storageOf(
     append: !overwrite,
     resume,
     isLaterRun,
+    ...(attempt !== undefined && { attempt }),
     format,
     postprocessing,
     delimiter: exporterOptions.delimiter,

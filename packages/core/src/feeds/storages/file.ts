@@ -4,13 +4,14 @@ import {
   type FileHandle,
   mkdir,
   open,
+  readdir,
   realpath,
   rename,
   rm,
   stat,
   unlink,
 } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -27,6 +28,8 @@ export interface FileFeedStorageOptions {
   readonly resume?: boolean;
   /** The file, where there is no part of it, was finished by an earlier run of this job and is added to. */
   readonly isLaterRun?: boolean;
+  /** Part of the name of the part, so that two runs of one job never write to the same. */
+  readonly attempt?: number;
   readonly format: string;
   readonly delimiter?: string;
   readonly encoding?: FeedEncoding;
@@ -63,7 +66,8 @@ export class FileFeedStorage implements FeedStorage {
 
   /** The file while it is written. */
   get part(): string {
-    return `${this.#path}.part`;
+    const { attempt } = this.#options;
+    return `${this.#path}${attempt === undefined ? '' : `.attempt-${attempt}`}.part`;
   }
 
   async open(): Promise<KeptRecords | undefined> {
@@ -134,12 +138,23 @@ export class FileFeedStorage implements FeedStorage {
       );
     await rename(this.part, this.#path);
     await this.#close();
+    if (this.#options.attempt !== undefined) await this.#removeEarlier(this.#options.attempt);
   }
 
   async abandon(isEmpty: boolean): Promise<void> {
     const hadOpened = this.#handle !== undefined;
     await this.#close();
     if (isEmpty && hadOpened && !this.#hasLeftover) await unlink(this.part).catch(ifMissing);
+  }
+
+  /** Parts of runs that were killed. */
+  async #removeEarlier(attempt: number): Promise<void> {
+    const begin = `${basename(this.#path)}.attempt-`;
+    for (const name of await readdir(dirname(this.#path))) {
+      const number = /^\d+(?=\.part$)/.exec(name.startsWith(begin) ? name.slice(begin.length) : '');
+      if (number && Number(number[0]) < attempt)
+        await unlink(join(dirname(this.#path), name)).catch(ifMissing);
+    }
   }
 
   async #open(hasOld: boolean): Promise<KeptRecords | undefined> {

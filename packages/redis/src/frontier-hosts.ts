@@ -1,0 +1,61 @@
+import type { Crawler, Request } from 'lycosa';
+
+import type { HostReport } from './frontier.ts';
+
+/** Hosts whose last answer is remembered: far more than are under way at a time. */
+const maxHosts = 1000;
+
+/** What this worker sees of hosts, for the others: when they last answered, and what delay they are given. */
+export class HostWatch {
+  readonly #host: Pick<Crawler, 'settings' | 'slots' | 'signals'>;
+  readonly #answers = new Map<string, number>();
+  readonly #disconnect: (() => void)[];
+  readonly #isAdaptive: boolean;
+
+  constructor(host: Pick<Crawler, 'settings' | 'slots' | 'signals'>) {
+    this.#host = host;
+    this.#isAdaptive = host.settings.get('AUTOTHROTTLE_ENABLED');
+    const answered = ({ request }: { request: Request }): void => this.#answered(request);
+    // robots.txt and what callbacks fetch on the side count too.
+    this.#disconnect = [
+      host.signals.connect('response_downloaded', answered),
+      host.signals.connect('download_failed', answered),
+    ];
+  }
+
+  /** The delay that AutoThrottle goes on from is the one that all workers have learnt together. */
+  learn(key: string, delayMs: number): void {
+    if (this.#isAdaptive) this.#host.slots.get(key).learn(delayMs / 1000, 'shared frontier');
+  }
+
+  report(key: string): HostReport {
+    const slot = this.#host.slots.get(key);
+    const now = performance.now();
+    const answeredAt = this.#answers.get(key);
+    const pause = slot.pausedUntil - now;
+    return {
+      sinceMs: answeredAt === undefined ? undefined : now - answeredAt,
+      delayMs: slot.throttledDelay * 1000,
+      concurrency: slot.concurrency,
+      backoffMs: slot.backoff * 1000,
+      pauseMs: pause > 0 && pause < Infinity ? pause : 0,
+    };
+  }
+
+  /** Milliseconds that a host rests after a request that was broken off, or put off. */
+  restOf(key: string): number {
+    const slot = this.#host.slots.get(key);
+    return Math.max(slot.delay * 1000, slot.nextAt - performance.now(), 0);
+  }
+
+  close(): void {
+    for (const disconnect of this.#disconnect) disconnect();
+  }
+
+  #answered(request: Request): void {
+    const key = this.#host.slots.keyOf(request);
+    this.#answers.delete(key);
+    this.#answers.set(key, performance.now());
+    if (this.#answers.size > maxHosts) this.#answers.delete(this.#answers.keys().next().value!);
+  }
+}

@@ -1,0 +1,3 @@
+import { defineConfig } from 'lycosa';
+
+export default defineConfig({ settings: { ROBOTSTXT_OBEY: false } });
