@@ -48,6 +48,9 @@ const { values } = parseArgs({
   },
 });
 
+const scratch = mkdtempSync(join(tmpdir(), 'lycosa-bench-'));
+const job = join(scratch, 'job');
+
 /** CPU of a page by ours, as a part of what the peer takes at most: small, catalog, article. */
 const targets = {
   'raw-css-select': { small: 2, catalog: 1.4, article: 1.25 },
@@ -57,6 +60,8 @@ const targets = {
   crawlee: { small: 1 / 9, catalog: 1 / 6.5, article: 1 / 4.5 },
   'node-crawler': { small: 1 / 2, catalog: 1 / 3, article: 1 / 2.5 },
 };
+/** AutoThrottle, Backoff, robots.txt, cookies and JOBDIR may cost so much more. */
+const fullTarget = 0.35;
 /** Part of the pages a second that latency and concurrency allow. */
 const latencyTargets = { 16: 0.9, 64: 0.75 };
 const usual = [
@@ -69,6 +74,19 @@ const usual = [
 ];
 const defaultPages = { small: 5000, catalog: 2000, article: 2000 };
 
+/** Settings of a crawl that has everything on; the delays of AutoThrottle, which are no cost, are none. */
+function everything() {
+  return [
+    'ROBOTSTXT_OBEY=true',
+    'AUTOTHROTTLE_ENABLED=true',
+    'AUTOTHROTTLE_START_DELAY=0',
+    'AUTOTHROTTLE_MAX_DELAY=0',
+    'BACKOFF_ENABLED=true',
+    'COOKIES_ENABLED=true',
+    `JOBDIR=${job}`,
+  ];
+}
+
 /** Our crawler and loop, and the peers of the folder, if it is fit for use. */
 async function findPeers() {
   const node = process.execPath;
@@ -76,6 +94,16 @@ async function findPeers() {
   const own = {
     lycosa: { cmd: [node, join(here, 'lycosa.ts'), ...set], check: 'full', cwd: here },
     raw: { cmd: [node, join(here, 'raw.mjs')], check: 'full', cwd: here },
+    'lycosa-full': {
+      cmd: [
+        node,
+        join(here, 'lycosa.ts'),
+        ...set,
+        ...everything().flatMap((pair) => ['--set', pair]),
+      ],
+      check: 'full',
+      cwd: here,
+    },
   };
   const folder = resolve(values['peers-from']);
   const missing = ['peers.mjs', 'site.mjs', 'node_modules'].find(
@@ -97,7 +125,6 @@ const isFound = (command) =>
 const hasTime = isFound('time');
 const pin = availableParallelism() > 1 && isFound('taskset');
 const onCore = (core, command) => (pin ? ['taskset', '-c', String(core), ...command] : command);
-const scratch = mkdtempSync(join(tmpdir(), 'lycosa-bench-'));
 
 async function startServer(site, workload) {
   const flags = Object.entries(workload).flatMap(([key, value]) => [`--${key}`, String(value)]);
@@ -115,7 +142,7 @@ async function once(peer, site, workload, concurrency) {
   const server = await startServer(site, workload);
   const out = join(scratch, 'items.jsonl');
   const timeFile = join(scratch, 'time.txt');
-  for (const old of [out, timeFile]) rmSync(old, { force: true });
+  for (const old of [out, timeFile, job]) rmSync(old, { force: true, recursive: true });
   const { kind, pages, hosts = 1 } = workload;
   const url = `http://127.0.0.1:${server.port}/`;
   const flags = Object.entries({ url, out, concurrency, kind, hosts, pages }).flatMap(
@@ -189,7 +216,7 @@ function print(rows) {
 const { peers, site } = await findPeers();
 if (!hasTime)
   console.log('GNU time is not installed: no CPU and no memory. `apt-get install time`\n');
-const names = values.peers?.split(',') ?? usual.filter((name) => peers[name]);
+const names = values.peers?.split(',') ?? [...usual.filter((name) => peers[name]), 'lycosa-full'];
 if (!names.some((name) => name.startsWith('raw'))) names.unshift('raw');
 for (const name of names)
   if (!peers[name]) throw new Error(`There is no peer ${name}: ${Object.keys(peers).join(', ')}.`);
@@ -237,6 +264,12 @@ for (const kind of latency ? ['catalog'] : values.kinds.split(',')) {
       ];
     }),
   ]);
+  if (runs['lycosa-full']) {
+    const more = at('lycosa-full', 'cpu') / at('lycosa', 'cpu') - 1;
+    console.log(
+      `Everything on costs ${(more * 100).toFixed(0)} % more; target ${fullTarget * 100} %: ${more <= fullTarget ? 'met' : 'MISSED'}\n`,
+    );
+  }
   const goal = latencyTargets[concurrency];
   if (latency && goal) {
     const part = at('lycosa', 'rate') / ((concurrency * 1000) / latency);

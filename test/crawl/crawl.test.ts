@@ -54,6 +54,32 @@ test('a spider visits every linked page once, and the account balances', async (
   });
 });
 
+test('pages do not pile up before a busy spider', async () => {
+  await using site = await startSite({ '/': links(300), '*': 'page' });
+  let received = 0;
+  let most = 0;
+  class Busy extends Spider {
+    static override readonly name = 'busy';
+    override readonly startUrls = [`${site.url}/`];
+    override *parse(response: Response): SpiderOutput {
+      this.crawler.signals.connect('response_received', () => void received++);
+      yield* response.followAll('a', { callback: this.parsePage });
+    }
+    parsePage(): void {
+      most = Math.max(most, received--);
+      const end = performance.now() + 3;
+      while (performance.now() < end);
+    }
+  }
+  const { result } = await crawl(Busy, {
+    CONCURRENT_REQUESTS: 8,
+    CONCURRENT_REQUESTS_PER_DOMAIN: 8,
+  });
+  expect(result.stats.response_received_count).toBe(301);
+  // 16 wait for the spider at most, and what was on its way by then.
+  expect(most).toBeLessThanOrEqual(16 + 8);
+});
+
 test('callbacks get their cbKwargs, errbacks their failure with its request', async () => {
   await using site = await startSite({ '/': 'home', '/a': 'page a', '/missing': { status: 404 } });
   class Kwargs extends Spider {

@@ -104,8 +104,8 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     async () => {
       const report = await frontierKillTest({
         workers: 4,
-        kills: 5,
-        pages: 250,
+        kills: 4,
+        pages: 200,
         hosts: 25,
         concurrency: 4,
         delay: 0.05,
@@ -115,7 +115,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
         timeoutMs: 100_000,
       });
       expect(report).toMatchObject({
-        kills: 5,
+        kills: 4,
         lost: 0,
         lostItems: 0,
         shortGaps: 0,

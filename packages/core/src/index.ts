@@ -64,6 +64,7 @@ export {
   type SchedulerHooks,
 } from './scheduler/scheduler.ts';
 export { callbackRefusal } from './scheduler/callback-refusal.ts';
+export { type JobRepair, repairJob } from './scheduler/job-repair.ts';
 export { clearJob, type JobSummary, readJob } from './scheduler/job-summary.ts';
 export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './scheduler/dupe-filter.ts';
 export { Downloader } from './downloader/downloader.ts';

@@ -97,14 +97,14 @@ export class FrontierWatch {
       this.#timer = undefined;
       const [oldest] = this.#open;
       if (oldest === undefined) return;
-      if (performance.now() - oldest.since >= patienceMs) this.#away('no answer');
+      if (performance.now() - oldest.since >= patienceMs) this.#away('no answer', oldest.since);
       this.#arm();
     }, patienceMs).unref();
   }
 
-  #away(why: string): void {
+  #away(why: string, since: number = performance.now()): void {
     if (this.#awaySince !== undefined || this.#isClosed) return;
-    this.#awaySince = performance.now();
+    this.#awaySince = since;
     this.#log.warn(
       `Redis at ${this.#name} is away (${why}): the crawl waits for it. Downloads under way go on; nothing is lost.`,
     );

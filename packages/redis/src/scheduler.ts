@@ -138,7 +138,9 @@ export class RedisScheduler implements Scheduler {
     for (const lease of this.#leases.waiting()) {
       const key = slots.keyOf(lease.request);
       if (this.#leases.isLate(lease)) {
-        this.#forget(lease);
+        // It may be ours still, but not for certain: then nobody has to wait for its end.
+        this.#host.stats.inc('scheduler/lease_lost');
+        void this.#giveBack([lease], 0);
       } else if (slots.isReady(key)) {
         slots.reserve(key);
         this.#leases.start(lease);

@@ -4,7 +4,7 @@ import type { Command } from '../cli.ts';
 import { escapeControls, type GlobalOptions } from '../options.ts';
 
 interface Options extends GlobalOptions {
-  readonly action: 'show' | 'clear';
+  readonly action: 'show' | 'clear' | 'repair';
   readonly dir: string;
 }
 
@@ -15,17 +15,22 @@ export const job: Command<Options> = {
   builder: (parser) =>
     parser
       .positional('action', {
-        choices: ['show', 'clear'],
-        describe: 'Print what it holds, or delete it',
+        choices: ['show', 'clear', 'repair'],
+        describe: 'Print what it holds, delete it, or save what can be read of a damaged one',
       })
       .positional('dir', { type: 'string', describe: 'The folder that JOBDIR names' })
       .example('$0 job show jobs/books', 'How many requests of that job wait')
-      .example('$0 job clear jobs/books', 'Start it anew at the next crawl'),
+      .example('$0 job clear jobs/books', 'Start it anew at the next crawl')
+      .example('$0 job repair jobs/books', 'Save what can be read of a damaged file'),
 
   async run({ action, dir }) {
-    const { clearJob, readJob } = await import('lycosa');
+    const { clearJob, readJob, repairJob } = await import('lycosa');
     if (action === 'clear') await clearJob(dir);
-    else for (const line of lines(await readJob(dir))) console.log(line);
+    else if (action === 'repair') {
+      const { requests, seen, damagedPath } = await repairJob(dir);
+      console.log(`Saved ${requests} requests that wait and ${seen} that were seen.`);
+      console.log(`The file as it was is ${damagedPath}`);
+    } else for (const line of lines(await readJob(dir))) console.log(line);
     return 0;
   },
 };

@@ -295,7 +295,7 @@ export class Crawler {
   async #openJob(spider: Spider): Promise<void> {
     const folder = this.settings.get('JOBDIR');
     if (!folder) return;
-    this.#job = await JobFile.open(resolve(this.root, folder));
+    this.#job = await JobFile.open(resolve(this.root, folder), this.spiderClass.name);
     const saved = (key: string): [string, unknown][] => Object.entries(this.#job!.get(key) ?? {});
     Object.assign(spider.state, Object.fromEntries(saved('state')));
     for (const [, host] of saved('startHosts')) {

@@ -126,6 +126,8 @@ function nameSlots(to: DatabaseSync): void {
       // It is set aside when its turn comes.
     }
     to.prepare('INSERT OR IGNORE INTO slots VALUES (?, ?)').run(slot, key);
-    to.prepare('UPDATE OR IGNORE requests SET slot = (SELECT id FROM slots WHERE key = ?) WHERE slot = ?').run(key, slot);
+    to.prepare(
+      'UPDATE OR IGNORE requests SET slot = (SELECT id FROM slots WHERE key = ?) WHERE slot = ?',
+    ).run(key, slot);
   }
 }

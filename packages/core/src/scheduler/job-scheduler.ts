@@ -83,6 +83,11 @@ export class JobScheduler implements Scheduler {
         `Resuming the job in ${this.#job.folder}: ${this.pending} requests pending, ${this.#seen.size} seen`,
       );
     }
+    if (!this.#job.isComplete) {
+      this.#options.log.warn(
+        `What an earlier run of the job in ${this.#job.folder} wrote last is lost: it was killed, and job.sqlite-wal was deleted before the next run.`,
+      );
+    }
     this.#job.commit();
   }
 

@@ -88,8 +88,6 @@ export class JobHeldError extends UsageError {
  */
 export class JobFile {
   readonly folder: string;
-  /** False if the run before was killed and somebody deleted what it wrote last. */
-  readonly isComplete: boolean;
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
@@ -108,9 +106,8 @@ export class JobFile {
   #isReported = false;
   #lastId: number;
 
-  private constructor(folder: string, db: DatabaseSync, isComplete: boolean) {
+  private constructor(folder: string, db: DatabaseSync) {
     this.folder = folder;
-    this.isComplete = isComplete;
     this.#db = db;
     this.#insert = db.prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)');
     this.#delete = db.prepare(
@@ -129,15 +126,28 @@ export class JobFile {
   /**
    * Opens or makes the job of a folder, for this process alone.
    *
-   * @throws UsageError when another process holds it, or a newer Lycosa wrote it.
+   * @param spider - Whose job it is from now on; undefined to look at it only.
+   * @throws UsageError when another process holds it, another spider's it is, or a newer Lycosa wrote it.
    */
-  static async open(folder: string): Promise<JobFile> {
-    const db = await lockJob(folder, true);
+  static async open(folder: string, spider?: string): Promise<JobFile> {
+    const path = jobPath(folder);
+    const wasKilled = existsSync(join(folder, 'job.lock'));
+    // Looked at now: opening makes a log anew where there is none.
+    const isLogGone = wasKilled && hasBytes(path) && !existsSync(`${path}-wal`);
+    const db = await lockJob(folder);
     try {
-      const isComplete = checkJob(folder, db);
+      checkJob(folder, db, wasKilled);
       makeJobTables(db);
-      chmodSync(jobPath(folder), 0o600);
-      const job = new JobFile(folder, db, isComplete);
+      chmodSync(path, 0o600);
+      const job = new JobFile(folder, db);
+      const owner = job.get('spider') ?? spider;
+      if (spider !== undefined && owner !== spider) {
+        throw new UsageError(
+          `The job in ${folder} is of the spider ${String(owner)}, not of ${spider}. Give each spider its own JOBDIR, as in JOBDIR=jobs/${spider}; a spider that was renamed needs its old name until the job is done.`,
+        );
+      }
+      job.set('spider', owner);
+      if (isLogGone) job.set('isLogGone', true);
       writeFileSync(join(folder, 'job.lock'), `process ${process.pid} on ${hostname()}`);
       return job;
     } catch (cause) {
@@ -148,6 +158,11 @@ export class JobFile {
 
   get isOpen(): boolean {
     return this.#db.isOpen;
+  }
+
+  /** False if somebody deleted what a killed run wrote last. */
+  get isComplete(): boolean {
+    return this.get('isLogGone') !== true;
   }
 
   /** True if an earlier run has left its mark. */
@@ -381,7 +396,7 @@ export function jobPath(folder: string): string {
 
 /** @throws UsageError when the folder has no job. */
 export function needJob(folder: string): void {
-  if (!existsSync(jobPath(folder)))
+  if (!existsSync(jobPath(folder)) && !existsSync(`${jobPath(folder)}-wal`))
     throw new UsageError(`There is no job in ${folder}. JOBDIR names the folder of a job.`);
 }
 
@@ -391,23 +406,20 @@ export function makeJobTables(db: DatabaseSync): void {
 }
 
 /**
- * Opens the file of a folder, for this process alone.
+ * Opens or makes the file of a folder, for this process alone.
  *
- * @param isNew - Makes the folder and the file where there is none.
  * @throws JobHeldError when another process holds it; UsageError when it is no database.
  */
-export async function lockJob(folder: string, isNew = false): Promise<DatabaseSync> {
+export async function lockJob(folder: string): Promise<DatabaseSync> {
   // Loaded here: a crawl without JOBDIR does not pay for it.
   const { DatabaseSync } = await import('node:sqlite');
   const path = jobPath(folder);
   let db: DatabaseSync | undefined;
   try {
-    if (isNew) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      // SQLite makes an empty file of one whose log alone is left.
-      if (!hasBytes(path) && hasBytes(`${path}-wal`))
-        throw new Error('it is gone, and only job.sqlite-wal is left');
-    }
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // SQLite would begin an empty file.
+    if (!hasBytes(path) && hasBytes(`${path}-wal`))
+      throw new Error('it is gone, and only job.sqlite-wal is left');
     db = new DatabaseSync(path);
     db.exec(
       'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
@@ -422,13 +434,8 @@ export async function lockJob(folder: string, isNew = false): Promise<DatabaseSy
   }
 }
 
-/**
- * Looks whether the file is of this format and whole.
- *
- * @returns False if it is, but what the last run wrote last is not there.
- * @throws UsageError if it is not.
- */
-function checkJob(folder: string, db: DatabaseSync): boolean {
+/** @throws UsageError if the file is of a newer format, or not whole. */
+function checkJob(folder: string, db: DatabaseSync, wasKilled: boolean): void {
   const path = jobPath(folder);
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as {
     user_version: number;
@@ -438,17 +445,14 @@ function checkJob(folder: string, db: DatabaseSync): boolean {
       `${path} was written by a newer Lycosa (format ${version}, this one knows ${schemaVersion}). Update Lycosa, or start anew with lycosa job clear ${folder}.`,
     );
   }
-  const wasKilled = existsSync(join(folder, 'job.lock'));
   if (version === 0) {
-    if (wasKilled) throw unusable(folder, 'it was emptied while a run of it had not ended');
-    return true;
+    if (wasKilled) throw unusable(folder, 'it was emptied after a run that was killed');
+    return;
   }
   const { quick_check: verdict } = db.prepare('PRAGMA quick_check(1)').get() as {
     quick_check: string;
   };
   if (verdict !== 'ok') throw unusable(folder, verdict.replaceAll(/\s+/g, ' '));
-  // Opening made a log anew where there was none; it is as long as what was read of it.
-  return true;
 }
 
 function unusable(folder: string, cause: unknown): UsageError {

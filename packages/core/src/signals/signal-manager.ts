@@ -14,8 +14,8 @@ const nothing: readonly unknown[] = Object.freeze([]);
 /** Sends signals. What a listener throws is reported and returned in its place, never thrown to the sender. */
 export class SignalManager {
   readonly #emitter = new EventEmitter();
-  /** Listeners of each signal over all phases; asked once a request. */
-  readonly #counts = new Map<SignalName, number>();
+  /** Of each signal that somebody listens to, the phases with listeners, by their event. Asked once a request. */
+  readonly #heard = new Map<SignalName, readonly string[]>();
   /** Takes what listeners throw, but for what they throw to steer. */
   onError: (error: Error, name: SignalName) => void = () => {};
 
@@ -39,26 +39,32 @@ export class SignalManager {
       }
     };
     this.#emitter.on(event, call);
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    this.#listen(name);
     return () => {
-      if (!this.#emitter.listeners(event).includes(call as never)) return;
       this.#emitter.off(event, call);
-      const left = this.#counts.get(name)! - 1;
-      if (left > 0) this.#counts.set(name, left);
-      else this.#counts.delete(name);
+      this.#listen(name);
     };
+  }
+
+  #listen(name: SignalName): void {
+    const heard = phases
+      .map((phase) => eventOf(name, phase))
+      .filter((event) => this.#emitter.listenerCount(event) > 0);
+    if (heard.length > 0) this.#heard.set(name, heard);
+    else this.#heard.delete(name);
   }
 
   /** True if somebody listens; for signals that are sent once a request. */
   has(name: SignalName): boolean {
-    return this.#counts.has(name);
+    return this.#heard.has(name);
   }
 
   /** Calls the listeners now; what they return or throw, in their order. A promise among it is looked after, not awaited. */
   send<N extends SignalName>(name: N, event: SignalMap[N]): readonly unknown[] {
-    if (!this.has(name)) return nothing;
+    const heard = this.#heard.get(name);
+    if (heard === undefined) return nothing;
     const results: unknown[] = [];
-    for (const phase of phases) this.#emitter.emit(eventOf(name, phase), event, results);
+    for (const phase of heard) this.#emitter.emit(phase, event, results);
     return results;
   }
 
@@ -67,26 +73,22 @@ export class SignalManager {
     name: N,
     event: SignalMap[N],
   ): readonly unknown[] | Promise<readonly unknown[]> {
-    if (!this.has(name)) return nothing;
+    const heard = this.#heard.get(name);
+    if (heard === undefined) return nothing;
     const results: unknown[] = [];
-    for (const [i, phase] of phases.entries()) {
-      this.#emitter.emit(eventOf(name, phase), event, results);
+    for (const [i, phase] of heard.entries()) {
+      this.#emitter.emit(phase, event, results);
       if (results.some((result) => result instanceof Promise))
-        return this.#rest(name, event, results, i + 1);
+        return this.#rest(heard.slice(i + 1), event, results);
     }
     return results;
   }
 
-  async #rest<N extends SignalName>(
-    name: N,
-    event: SignalMap[N],
-    first: unknown[],
-    from: number,
-  ): Promise<unknown[]> {
+  async #rest(heard: readonly string[], event: unknown, first: unknown[]): Promise<unknown[]> {
     const results = await Promise.all(first);
-    for (const phase of phases.slice(from)) {
+    for (const phase of heard) {
       const next: unknown[] = [];
-      this.#emitter.emit(eventOf(name, phase), event, next);
+      this.#emitter.emit(phase, event, next);
       results.push(...(await Promise.all(next)));
     }
     return results;
@@ -111,7 +113,7 @@ export class SignalManager {
 
   clear(): void {
     this.#emitter.removeAllListeners();
-    this.#counts.clear();
+    this.#heard.clear();
   }
 
   #thrown(thrown: unknown, name: SignalName): Error {

@@ -1,7 +1,7 @@
 import type { Crawler } from '../../crawler/crawler.ts';
 import { IgnoreRequest } from '../../errors.ts';
 import type { Request } from '../../http/request.ts';
-import { hostOf } from '../../http/url.ts';
+import { hostOf, originOf } from '../../http/url.ts';
 import type { DownloaderMiddleware } from '../middleware.ts';
 
 /** Hosts whose verdict is remembered. */
@@ -22,6 +22,8 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   #source: readonly string[] = [];
   #domains = new Set<string>();
   #verdicts = new Map<string, boolean>();
+  /** `scheme://host/` of the last URL that was allowed: the next is often of the same site. */
+  #allowed = '\0';
   readonly #refused = new Set<string>();
   readonly #warned = new Set<string>();
 
@@ -35,13 +37,15 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
     const domains = this.#crawler.spider.allowedDomains;
     if (domains === undefined || domains === null || domains.length === 0) return;
     if (request.dontFilter || request.meta.allowOffsite) return;
-    const host = hostOf(request.url);
-    if (this.#isAllowed(host, domains) || request.url.startsWith('data:')) return;
-    this.#refuse(host);
+    if (!isSame(domains, this.#source)) this.#take(domains);
+    const { url } = request;
+    if (url.startsWith(this.#allowed)) return;
+    const host = hostOf(url);
+    if (!this.#isAllowed(host) && !url.startsWith('data:')) this.#refuse(host);
+    this.#allowed = `${originOf(url)}/`;
   }
 
-  #isAllowed(host: string, domains: readonly string[]): boolean {
-    if (!isSame(domains, this.#source)) this.#take(domains);
+  #isAllowed(host: string): boolean {
     const known = this.#verdicts.get(host);
     if (known !== undefined) return known;
     const verdict = isUnderAny(host, this.#domains);
@@ -67,6 +71,7 @@ export class OffsiteMiddleware implements DownloaderMiddleware {
   #take(domains: readonly string[]): void {
     this.#source = [...domains];
     this.#verdicts.clear();
+    this.#allowed = '\0';
     this.#domains = new Set();
     for (const entry of domains) {
       const domain = this.#domainOf(entry);

@@ -1,6 +1,5 @@
 import type { Crawler } from '../../crawler/crawler.ts';
 import { NotConfigured } from '../../errors.ts';
-import type { Headers } from '../../http/headers.ts';
 import type { Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 import type { StatsCollector } from '../../stats/stats-collector.ts';
@@ -33,7 +32,7 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
     stats.inc(key);
     // "GET /path HTTP/1.1", a Host line, the headers, an empty line: as long as the whole URL, nearly.
     const head = method.length + request.url.length + 20;
-    const headers = request.hasHeaders ? headerBytes(request.headers) : 0;
+    const headers = request.hasHeaders ? request.headers.byteLength : 0;
     stats.inc('downloader/request_bytes', head + headers + (body?.length ?? 0));
   }
 
@@ -44,7 +43,7 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
     stats.inc((this.#statusKeys[status] ??= `downloader/response_status_count/${status}`));
     stats.inc(
       'downloader/response_bytes',
-      response.body.length + headerBytes(response.headers) + 19,
+      response.body.length + response.headers.byteLength + 19,
     );
     return response;
   }
@@ -53,12 +52,4 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
     this.#stats.inc('downloader/exception_count');
     this.#stats.inc(`downloader/exception_type_count/${error.name}`);
   }
-}
-
-/** Bytes of "name: value" lines. */
-function headerBytes(headers: Headers): number {
-  const raw = headers.toRaw();
-  let bytes = raw.length * 2;
-  for (const text of raw) bytes += text.length;
-  return bytes;
 }
