@@ -167,6 +167,7 @@ export async function serve({ latency = 0, hosts = 1, ...rest }) {
   function answer(request, response) {
     const body = pages.get(request.url);
     if (request.url === '/__stats') return void response.end(JSON.stringify(snapshot()));
+    if (request.url === '/robots.txt') return void response.writeHead(404).end();
     if (stats.requests++ === 0) stats.first = performance.now();
     seen.add(`${request.socket.localAddress}${request.url}`);
     stats.maxInFlight = Math.max(stats.maxInFlight, ++stats.inFlight);

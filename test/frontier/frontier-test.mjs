@@ -46,11 +46,12 @@ const checks = {
   'the item of every page is in a feed': report.lostItems === 0,
   'no more pages were fetched again than a killed worker had under way':
     report.refetched <= report.kills * number('concurrency'),
+  'no more pages were done twice than fetched again': report.doubledItems <= report.refetched,
   'no two requests to a host closer than its delay': report.shortGaps === 0,
   'nothing is left in Redis': report.keys.every((key) => key.endsWith(':over')),
 };
 console.log(
-  `${report.seconds.toFixed(1)} s, ${report.kills} kills; lost ${report.lost}, fetched again ${report.refetched}, shortest gap ${report.shortestGap.toFixed(1)} ms, short gaps ${report.shortGaps}`,
+  `${report.seconds.toFixed(1)} s, ${report.kills} kills; lost ${report.lost}, fetched again ${report.refetched}, items twice ${report.doubledItems}, shortest gap ${report.shortestGap.toFixed(1)} ms, short gaps ${report.shortGaps}`,
 );
 for (const [what, holds] of Object.entries(checks))
   console.log(`${holds ? 'holds' : 'BROKEN'}: ${what}`);

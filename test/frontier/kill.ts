@@ -44,6 +44,8 @@ export interface FrontierKillReport {
   readonly lost: number;
   /** Pages whose item is in no feed. */
   readonly lostItems: number;
+  /** Items beyond one for each page. */
+  readonly doubledItems: number;
   /** Requests beyond one for each page. */
   readonly refetched: number;
   /** Milliseconds. */
@@ -137,7 +139,8 @@ export async function frontierKillTest(options: FrontierKillOptions): Promise<Fr
     seconds,
     kills,
     lost: pages - asked.size,
-    lostItems: pages - items.size,
+    lostItems: pages - new Set(items).size,
+    doubledItems: items.length - new Set(items).size,
     refetched: hits.length - asked.size,
     shortestGap: shortestGap(hits),
     shortGaps: countShort(hits, delay * 1000),
@@ -158,12 +161,12 @@ function countShort(hits: readonly { host: number; time: number }[], delayMs: nu
 }
 
 /** The pages whose items are in the feeds, and in the parts that killed workers have left. */
-async function itemsIn(folder: string): Promise<Set<string>> {
-  const found = new Set<string>();
+async function itemsIn(folder: string): Promise<string[]> {
+  const found: string[] = [];
   for (const name of await readdir(folder)) {
     for (const line of (await readFile(join(folder, name), 'utf8')).split('\n')) {
       const page = /^\{"url":"[^"]*\/(\d+)"\}$/.exec(line)?.[1];
-      if (page !== undefined) found.add(page);
+      if (page !== undefined) found.push(page);
     }
   }
   return found;

@@ -65,11 +65,13 @@ test('lycosa exports these names', async () => {
       "Crawler",
       "CrawlerProcess",
       "CrawlerSlots",
+      "CsvExporter",
       "DontCloseSpider",
       "DownloadCancelledError",
       "DownloadConnectionRefusedError",
       "DownloadError",
       "DownloadFailedError",
+      "DownloadProxyError",
       "DownloadTimeoutError",
       "Downloader",
       "DropItem",
@@ -140,6 +142,7 @@ test('lycosa exports these names', async () => {
 test('@lycosa/cli and @lycosa/redis can be imported', async () => {
   expect(await exportedNames('@lycosa/cli')).toBeInstanceOf(Array);
   expect(await exportedNames('@lycosa/redis')).toBeInstanceOf(Array);
+  expect(await exportedNames('@lycosa/redis/dashboard')).toEqual(['Dashboard', 'dashboardOptions']);
 });
 
 test('nothing but the listed doors can be imported', async () => {
@@ -157,6 +160,12 @@ test('tarballs hold sources for the source maps, and no tests', async () => {
   expect(files).toContain(join('src', 'http', 'request.ts'));
   expect(files).toContain(join('dist', 'http', 'request.js'));
   expect(files.filter((file) => file.includes('.test.'))).toEqual([]);
+});
+
+test('the dashboard has its page with it', async () => {
+  const files = await readdir(join(consumer, 'node_modules/@lycosa/redis'), { recursive: true });
+  const page = ['src/ui/page/index.html', 'src/ui/page/style.css', 'dist/ui/page/main.js'];
+  expect(files).toEqual(expect.arrayContaining(page.map((file) => join(...file.split('/')))));
 });
 
 test('settings, signals, meta and items are typed from outside the package', async () => {

@@ -11,12 +11,17 @@ export class HostWatch {
   readonly #answers = new Map<string, number>();
   readonly #disconnect: (() => void)[];
   readonly #isAdaptive: boolean;
+  readonly #isLeased: (request: Request) => boolean;
 
-  constructor(host: Pick<Crawler, 'settings' | 'slots' | 'signals'>) {
+  /** @param isLeased - Tells requests of the frontier from robots.txt and what callbacks fetch on the side. */
+  constructor(
+    host: Pick<Crawler, 'settings' | 'slots' | 'signals'>,
+    isLeased: (request: Request) => boolean,
+  ) {
     this.#host = host;
+    this.#isLeased = isLeased;
     this.#isAdaptive = host.settings.get('AUTOTHROTTLE_ENABLED');
     const answered = ({ request }: { request: Request }): void => this.#answered(request);
-    // robots.txt and what callbacks fetch on the side count too.
     this.#disconnect = [
       host.signals.connect('response_downloaded', answered),
       host.signals.connect('download_failed', answered),
@@ -54,8 +59,14 @@ export class HostWatch {
 
   #answered(request: Request): void {
     const key = this.#host.slots.keyOf(request);
+    const now = performance.now();
     this.#answers.delete(key);
-    this.#answers.set(key, performance.now());
+    this.#answers.set(key, now);
+    if (!this.#isLeased(request)) {
+      // The page that follows waits here, and counts from the answer too.
+      const slot = this.#host.slots.get(key);
+      if (slot.delay > 0) slot.pausedUntil = Math.max(slot.pausedUntil, now + slot.delay * 1000);
+    }
     if (this.#answers.size > maxHosts) this.#answers.delete(this.#answers.keys().next().value!);
   }
 }

@@ -53,6 +53,7 @@ export {
 export { FrontierWatch } from './frontier-watch.ts';
 export { RedisDupeFilter } from './dupe-filter.ts';
 export { RedisPipeline } from './redis-pipeline.ts';
-export { RedisScheduler, type RedisSchedulerHost } from './scheduler.ts';
+export { RedisScheduler } from './scheduler.ts';
+export type { RedisSchedulerHost } from './frontier-worker.ts';
 export { RedisSpider } from './redis-spider.ts';
 export { RedisStatsCollector } from './stats.ts';

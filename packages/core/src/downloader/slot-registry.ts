@@ -246,6 +246,11 @@ export class CrawlerSlots implements SlotKeeper {
     for (const { slot } of this.#used.values()) yield slot;
   }
 
+  /** No slot varies its delay from now on: where many processes keep one delay, no gap may be shorter. */
+  dropJitter(): void {
+    this.#common = { ...this.#common, jitter: 0 };
+  }
+
   /** Delay that slots created from now on start with, in seconds; set by AutoThrottle. */
   set defaultDelay(seconds: number) {
     this.#startDelay = seconds;
