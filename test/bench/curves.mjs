@@ -53,6 +53,19 @@ function clock() {
   };
 }
 
+/** A spider of so many pages of so many hosts. One before those that are measured warms up. */
+function spiderOf(pages, hosts) {
+  return class extends Spider {
+    static name = 'measured';
+    *start() {
+      for (let i = 0; i < pages; i++) yield new Request(`http://h${i % hosts}.test/${i}`);
+    }
+    parse(response) {
+      return { title: response.css('title::text').get() };
+    }
+  };
+}
+
 const points = {
   /** So many requests wait while 3,000 pages are crawled, each of which leads to another. */
   async pending(n) {
@@ -95,36 +108,23 @@ const points = {
     return result;
   },
 
-  /** So many spiders of 20 pages at once. */
+  /** So many spiders at once, together 6,000 pages, or 20 of each. */
   async spiders(n) {
-    class Small extends Spider {
-      static name = 'small';
-      startUrls = Array.from({ length: 20 }, (_, i) => `http://h.test/${i}`);
-      parse(response) {
-        return { title: response.css('title::text').get() };
-      }
-    }
-    const stop = clock();
+    const each = Math.max(20, Math.round(6000 / n));
     await using crawls = new CrawlerProcess({ logger, settings });
-    await Promise.all(Array.from({ length: n }, () => crawls.crawl(Small)));
-    return stop(n * 20);
+    await crawls.crawl(spiderOf(3000, 1));
+    const stop = clock();
+    await Promise.all(Array.from({ length: n }, () => crawls.crawl(spiderOf(each, 1))));
+    return stop(n * each);
   },
 
-  /** Pages of so many hosts; 4,000 pages, or one of each. */
+  /** Pages of so many hosts; 6,000 pages, or one of each. */
   async hosts(n) {
-    const pages = Math.max(4000, n);
-    class Hosts extends Spider {
-      static name = 'hosts';
-      *start() {
-        for (let i = 0; i < pages; i++) yield new Request(`http://h${i % n}.test/${i}`);
-      }
-      parse(response) {
-        return { title: response.css('title::text').get() };
-      }
-    }
-    const stop = clock();
+    const pages = Math.max(6000, n);
     await using crawls = new CrawlerProcess({ logger, settings });
-    await crawls.crawl(Hosts);
+    await crawls.crawl(spiderOf(3000, 1));
+    const stop = clock();
+    await crawls.crawl(spiderOf(pages, n));
     return stop(pages);
   },
 };

@@ -1,8 +1,8 @@
 // What single parts cost, in CPU microseconds: pnpm bench micro [NAME...] [--quick]
 // The median of several batches, their share of garbage collection included; a part whose cost grew with the work done would show in its rows.
-import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 
+import { parseDocument } from 'htmlparser2';
 import {
   CrawlerProcess,
   createLogger,
@@ -27,8 +27,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: 'boolean', default: false } },
 });
-const require = createRequire(new URL('../../packages/core/package.json', import.meta.url));
-const { parseDocument } = require('htmlparser2');
 const batches = values.quick ? 3 : 7;
 const batchMs = values.quick ? 20 : 100;
 
@@ -153,9 +151,9 @@ const parts = {
       }
       nothing() {}
       *links() {
-        for (let i = 0; i < 40; i++) yield new Request(`http://a.test/known-${i}.html`);
+        for (let i = 0; i < 40; i++)
+          yield new Request(`http://a.test/known-${i}.html`, { callback: 'nothing' });
       }
-      known() {}
     }
     const log = createLogger({ level: 'ERROR' });
     await using crawls = new CrawlerProcess({

@@ -1,15 +1,12 @@
 // How little a crawl can cost: bare undici, htmlparser2's tree, compiled css-select queries, a Set and an array. No
 // retries, robots.txt, limits or middlewares. Arguments as lycosa.ts.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 
-// The versions that lycosa itself uses.
-const require = createRequire(new URL('../../packages/core/package.json', import.meta.url));
-const { Pool } = require('undici');
-const { parseDocument } = require('htmlparser2');
-const { compile, selectAll } = require('css-select');
-const { textContent } = require('domutils');
+import { compile, selectAll } from 'css-select';
+import { textContent } from 'domutils';
+import { parseDocument } from 'htmlparser2';
+import { Pool } from 'undici';
 
 const text = { type: 'string' };
 const { values } = parseArgs({

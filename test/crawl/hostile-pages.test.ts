@@ -53,6 +53,17 @@ test.each(Object.entries(shapes))('a page of %s is read and queried in time', as
   expect(result.stats['security/blocked/PARSE_TIMEOUT']).toBeUndefined();
 });
 
+test('links inside of links do not each hold the text of the page', async () => {
+  const page = numbered(200, (i) => `<a href="/${i}">`) + filled('some text ');
+  await using site = await startSite({ '/': () => html(page) });
+  const { items } = await crawl(
+    pageSpider([site.url], (response) => ({
+      lengths: new LinkExtractor().extractLinks(response).map(({ text }) => text.length),
+    })),
+  );
+  expect(items).toEqual([{ lengths: Array.from({ length: 200 }, () => 10_000) }]);
+});
+
 test('pages beyond the limits are counted, and told of once with the name of the setting', async () => {
   await using site = await startSite({
     '/deep1': () => html('<div>'.repeat(600)),

@@ -25,8 +25,6 @@ export interface FrontierKillOptions {
   readonly delay: number;
   /** Seconds. */
   readonly lease: number;
-  /** Milliseconds between two kills. */
-  readonly killEveryMs: number;
   readonly seed: number;
   /** Milliseconds after which it is given up. */
   readonly timeoutMs: number;
@@ -56,8 +54,8 @@ export interface FrontierKillReport {
   readonly failures: number;
   /** True if all workers came to an end by themselves. */
   readonly isFinished: boolean;
-  /** Keys of the crawl that are left in Redis. */
-  readonly keys: readonly string[];
+  /** Requests that are left in Redis, waiting or leased. */
+  readonly left: number;
 }
 
 /** Crawls a tree with many workers, killing one of them again and again; each comes back as another process. */
@@ -82,6 +80,8 @@ export async function frontierKillTest(options: FrontierKillOptions): Promise<Fr
       // The silence of a Redis that is stopped is part of the test.
       LOG_LEVEL: 'CRITICAL',
       ADDRESS_POLICY: 'any',
+      // One that comes back after the end finds nothing to do.
+      SCHEDULER_PERSIST: true,
     };
     const args = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
     const child = spawn(
@@ -98,10 +98,16 @@ export async function frontierKillTest(options: FrontierKillOptions): Promise<Fr
   };
   const begin = performance.now();
   const isOver = (): boolean => performance.now() - begin > options.timeoutMs;
+  // Nothing is left behind where this process is stopped itself.
+  const reap = (): void => {
+    for (const child of living.values()) child.removeAllListeners('exit').kill('SIGKILL');
+    server.process.kill();
+  };
+  process.once('exit', reap);
   for (let i = 0; i < workers; i++) start();
   let kills = 0;
   let redisKilled = 0;
-  let nextKill = begin;
+  let nextKill = random();
   let nextWord = begin + tellEveryMs;
   while (living.size > 0 && !isOver()) {
     await sleep(10);
@@ -114,7 +120,8 @@ export async function frontierKillTest(options: FrontierKillOptions): Promise<Fr
       redisKilled++;
       await server.restart(true);
     }
-    if (kills >= options.kills || performance.now() < nextKill) continue;
+    // Spread over the crawl: each at a random place of its share of the first four fifths.
+    if (kills >= options.kills || share * options.kills < 0.8 * nextKill) continue;
     // One that has begun: kills shall fall into the crawl, not into the start of Node.
     const lately = [...new Set(site.hits.slice(-10 * workers).map(({ worker }) => worker))];
     const candidates = lately.filter((name) => living.has(name));
@@ -122,15 +129,24 @@ export async function frontierKillTest(options: FrontierKillOptions): Promise<Fr
     if (name === undefined) continue;
     living.get(name)!.kill('SIGKILL');
     kills++;
-    nextKill = performance.now() + options.killEveryMs * (0.5 + random());
+    nextKill = kills + random();
   }
   const seconds = (performance.now() - begin) / 1000;
   const isFinished = living.size === 0;
-  for (const child of living.values()) {
-    child.removeAllListeners('exit').kill('SIGKILL');
-  }
+  process.off('exit', reap);
+  for (const child of living.values()) child.removeAllListeners('exit').kill('SIGKILL');
   await using redis = await connectRedis({ url: server.url });
-  const keys = (await redis.call('KEYS', '{tree}:*')) as string[];
+  const lengths = [
+    'ZCARD {tree}:ready',
+    'ZCARD {tree}:wait',
+    'ZCARD {tree}:lease',
+    'HLEN {tree}:held',
+  ];
+  let left = 0;
+  for (const text of lengths) {
+    const [command = '', key = ''] = text.split(' ');
+    left += Number(await redis.call(command, key));
+  }
   const items = await itemsIn(folder);
   await rm(folder, { recursive: true });
   const asked = new Set(site.hits.map(({ page }) => page));
@@ -146,7 +162,7 @@ export async function frontierKillTest(options: FrontierKillOptions): Promise<Fr
     shortGaps: countShort(hits, delay * 1000),
     failures,
     isFinished,
-    keys,
+    left,
   };
 }
 

@@ -73,7 +73,11 @@ describe.skipIf(!hasRedis || !hasBrowser)('in a browser', () => {
       { spider: hostileName },
     ])) as [string, string, string];
     agent = new FleetAgent(fleet, {
-      host: { root, config: join(root, 'lycosa.config.ts'), settings: {} },
+      host: {
+        root,
+        config: join(root, 'lycosa.config.ts'),
+        settings: { FLEET_DIR: folder, FLEET_LOG_LINES: 5000 },
+      },
       log: { info() {}, warn() {}, error() {} },
       lockMs: 2500,
       maxLagMs: 0,
@@ -156,7 +160,7 @@ describe.skipIf(!hasRedis || !hasBrowser)('in a browser', () => {
     expect(await machines.textContent()).toMatch(/box.*CPU \d+ %.*[\d,.]+ [MG]B used.*1 process/);
     const slots = page.getByRole('region', { name: /Slots/ });
     await soon(() => slots.textContent()).toContain('127.0.0.1');
-    expect(await slots.textContent()).toContain('0.1 s');
+    expect(await slots.textContent()).toContain('0.3 s');
     const plot = slots.getByRole('img').first();
     expect(await plot.textContent()).toContain('Delay at 127.0.0.1');
     expect(await plot.locator('.spark-line').getAttribute('d')).toMatch(/^M0 [\d.]+/);
@@ -179,9 +183,9 @@ describe.skipIf(!hasRedis || !hasBrowser)('in a browser', () => {
     await soon(() => names.count()).toBe(1);
     await page.getByRole('link', { name: /SLOW/ }).click();
     await soon(() => names.count()).toBe(4);
-    await page.getByRole('button', { name: 'Pages', exact: true }).click();
+    await page.getByRole('button', { name: 'Items', exact: true }).click();
     await soon(() =>
-      page.getByRole('columnheader', { name: 'Pages' }).getAttribute('aria-sort'),
+      page.getByRole('columnheader', { name: 'Items', exact: true }).getAttribute('aria-sort'),
     ).toBe('descending');
     await soon(async () => [slow, other]).toContain(await names.first().getAttribute('title'));
     await page.getByRole('searchbox', { name: 'Search spiders' }).fill('no such thing');
@@ -237,7 +241,7 @@ describe.skipIf(!hasRedis || !hasBrowser)('in a browser', () => {
     const { page } = tab;
     await rowOf(page, other).getByRole('link').click();
     const lines = page.locator('.log-lines div');
-    await soon(() => lines.count()).toBeGreaterThan(20);
+    await soon(() => lines.count()).toBeGreaterThan(40);
     await page.getByRole('log').waitFor();
     const box = 'document.querySelector(".log-lines")';
     await soon(() =>

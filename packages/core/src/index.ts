@@ -15,12 +15,7 @@ export {
   FormRequest,
   type FormRequestOptions,
 } from './http/form-request.ts';
-export {
-  deserializeRequest,
-  requestFromDict,
-  requestToDict,
-  serializeRequest,
-} from './http/serialize.ts';
+export { deserializeRequest, requestFromDict, serializeRequest } from './http/serialize.ts';
 export { Response, type ResponseInit, type Timings } from './http/response.ts';
 export {
   createResponse,

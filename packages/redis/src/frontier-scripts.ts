@@ -154,6 +154,7 @@ local function add(from, attempt)
     else dups[#dups + 1] = n - 1 end
   end
   redis.call('HINCRBY', state, 'pending', added)
+  if added > 0 then redis.call('HDEL', state, 'finished') end
   for host in pairs(touched) do place(host) end
   return dups
 end
@@ -192,7 +193,11 @@ local format = field('format')
 if format and format ~= '${frontierFormat}' then return {'format', format} end
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', now)
 local others = redis.call('ZCARD', workers)
-if ARGV[7] == '1' and others == 0 then wipe() end
+if others == 0 then
+  -- The last run is over, but for a worker that had died and whose lease stood in the way of clearing.
+  local isOver = field('finished') == '1' and redis.call('ZCARD', lease) + redis.call('ZCARD', ready) + redis.call('ZCARD', wait) == 0
+  if ARGV[7] == '1' or isOver then wipe() end
+end
 if not field('run') then
   set('run', run)
   set('format', '${frontierFormat}')
@@ -301,9 +306,12 @@ redis.call('ZREM', workers, me)
 redis.call('ZREMRANGEBYSCORE', workers, '-inf', now)
 if field('start') == me then set('start', '') end
 local stand = answer('ok')
-if ARGV[7] == '1' and redis.call('ZCARD', workers) == 0 and stand[3] + stand[4] == 0 then
-  wipe()
-  redis.call('SET', over, run, 'EX', 3600)
+if ARGV[7] == '1' and stand[3] + stand[4] == 0 then
+  if redis.call('ZCARD', workers) > 0 then set('finished', '1')
+  else
+    wipe()
+    redis.call('SET', over, run, 'EX', 3600)
+  end
 end
 return stand`,
 };

@@ -4,13 +4,13 @@ import { connectRedis, type RedisConnection, redisOptions } from './connection.t
 
 /** What a server says that cannot work now and may later. */
 const passing =
-  /^(LOADING|BUSY|READONLY|OOM|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b|^(Connection is closed|Stream isn't writeable)/;
+  /(^|[ -])(LOADING|BUSY|READONLY|OOM|MISCONF|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b|^(Connection is closed|Stream isn't writeable)/;
 
 /** Milliseconds without an answer after which that is told. */
 const patienceMs = 5000;
 
 /** Milliseconds before a refused command is tried again; it doubles with each, up to the second. */
-const retryMs = [100, 5000] as const;
+const retryMs = [100, 2000] as const;
 
 /**
  * Connects to the Redis of the settings for as long as a crawl lasts: a command is never given up.
@@ -42,8 +42,8 @@ export async function connectWatched(
 export class FrontierWatch {
   readonly #log: Logger;
   readonly #name: string;
-  /** When the commands under way began, the oldest first. */
-  readonly #open = new Set<{ readonly since: number }>();
+  /** When the commands under way were sent. */
+  readonly #open = new Set<{ since: number; isRefused: boolean }>();
   #awaySince: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -61,22 +61,25 @@ export class FrontierWatch {
 
   /** Runs a command until it has an answer; what is wrong with the command itself is thrown. */
   async run<T>(command: () => Promise<T>): Promise<T> {
-    const entry = { since: performance.now() };
+    const entry = { since: performance.now(), isRefused: false };
     this.#open.add(entry);
     this.#arm();
     try {
       for (let wait: number = retryMs[0]; ; wait = Math.min(2 * wait, retryMs[1])) {
         try {
           const answer = await command();
+          entry.isRefused = false;
           this.#back();
           return answer;
         } catch (thrown) {
           const error = thrown as Error;
           if (this.#isClosed || !passing.test(error.message)) throw error;
-          this.#away(error.message);
+          entry.isRefused = true;
+          this.#away(error.message.replace(/\.? script: .*/s, ''));
           await new Promise((resolve) => {
             setTimeout(resolve, wait);
           });
+          entry.since = performance.now();
         }
       }
     } finally {
@@ -95,9 +98,9 @@ export class FrontierWatch {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      const [oldest] = this.#open;
-      if (oldest === undefined) return;
-      if (performance.now() - oldest.since >= patienceMs) this.#away('no answer', oldest.since);
+      if (this.#open.size === 0) return;
+      const oldest = Math.min(...Array.from(this.#open, ({ since }) => since));
+      if (performance.now() - oldest >= patienceMs) this.#away('no answer', oldest);
       this.#arm();
     }, patienceMs).unref();
   }
@@ -112,6 +115,8 @@ export class FrontierWatch {
 
   #back(): void {
     if (this.#awaySince === undefined) return;
+    // Some commands may work where others are still refused: a full memory.
+    for (const { isRefused } of this.#open) if (isRefused) return;
     const seconds = (performance.now() - this.#awaySince) / 1000;
     this.#awaySince = undefined;
     this.#log.info(

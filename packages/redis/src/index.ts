@@ -43,14 +43,7 @@ export {
   type SpiderState,
   type SpiderTarget,
 } from './spider-sets.ts';
-export {
-  type Claimed,
-  Frontier,
-  FrontierGoneError,
-  type FrontierOptions,
-  type HostReport,
-} from './frontier.ts';
-export { FrontierWatch } from './frontier-watch.ts';
+export { FrontierGoneError } from './frontier.ts';
 export { RedisDupeFilter } from './dupe-filter.ts';
 export { RedisPipeline } from './redis-pipeline.ts';
 export { RedisScheduler } from './scheduler.ts';

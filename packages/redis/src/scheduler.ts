@@ -54,6 +54,7 @@ export class RedisScheduler implements Scheduler {
   #startAttempt = '';
   /** Hosts that the others know of. */
   #namedCount = 0;
+  #isBeating = false;
   #isClosing = false;
   #hasFailed = false;
 
@@ -266,6 +267,9 @@ export class RedisScheduler implements Scheduler {
 
   async #beat(): Promise<void> {
     const { leases, settings } = this.#worker;
+    // Redis is away: the one that waits does.
+    if (this.#isBeating) return;
+    this.#isBeating = true;
     const sentAt = performance.now();
     const all = [...leases.all()];
     try {
@@ -276,6 +280,8 @@ export class RedisScheduler implements Scheduler {
       }
     } catch (thrown) {
       this.#fail(thrown);
+    } finally {
+      this.#isBeating = false;
     }
   }
 

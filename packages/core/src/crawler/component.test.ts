@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -108,6 +108,21 @@ test('a text stands for the class it names, seen from the project', async () => 
     'names no class: ./auth.mjs exports Auth',
   );
   await expect(resolveComponents([['./absent.mjs#Auth', 1]], root)).rejects.toThrow(SettingsError);
+});
+
+test('a text may name a class of a package of the project', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'lycosa-components-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const folder = join(root, 'node_modules', 'only-here');
+  mkdirSync(folder, { recursive: true });
+  const manifest = { name: 'only-here', type: 'module', exports: { '.': './main.js' } };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(folder, 'main.js'), 'export class Limit {}');
+  const [entry] = await resolveComponents<object>([['only-here#Limit', 5]], root);
+  expect(entry?.[0].name).toBe('Limit');
+  await expect(resolveComponents([['only-there#Limit', 5]], root)).rejects.toThrow(
+    '"only-there#Limit" cannot be imported',
+  );
 });
 
 test('a list of bare classes is refused', async () => {

@@ -108,3 +108,13 @@ function encodeIso2022(
   if (isJapanese) bytes.push(0x1b, 0x28, 0x42);
   return Buffer.from(bytes);
 }
+
+/** Bytes as they stand in a URL; letters and digits are themselves. */
+export function percentEncoded(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(
+      /[^\w.-]/g,
+      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    );
+}

@@ -45,8 +45,7 @@ export class Headers {
   /** Names. */
   get size(): number {
     let size = 0;
-    for (let i = 0; i < this.#raw.length; i += 2)
-      if (this.#raw[i] !== this.#raw[i - 2]) size++;
+    for (let i = 0; i < this.#raw.length; i += 2) if (this.#raw[i] !== this.#raw[i - 2]) size++;
     return size;
   }
 

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { readCurl, writeCurl } from './curl.ts';
 import { Headers, type HeadersInput } from './headers.ts';
+import { serializeRequest } from './stored-request.ts';
 import { safeUrl } from './url.ts';
 
 /** What can be kept in a queue: it survives `JSON.stringify` and back unchanged. */
@@ -224,6 +225,11 @@ export class Request {
   /** The curl command that sends this request, for a POSIX shell. */
   toCurl(): string {
     return writeCurl(this);
+  }
+
+  /** Plain JSON, as queues keep it, with callbacks by name: for those who store requests themselves. */
+  toDict(): Record<string, Json> {
+    return JSON.parse(serializeRequest(this)) as Record<string, Json>;
   }
 
   toString(): string {

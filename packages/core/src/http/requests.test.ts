@@ -4,7 +4,7 @@ import { FormRequest } from './form-request.ts';
 import { JsonRequest } from './json-request.ts';
 import { Request } from './request.ts';
 import { createResponse } from './response-types.ts';
-import { requestFromDict, requestToDict } from './serialize.ts';
+import { requestFromDict } from './serialize.ts';
 
 const page = (body: string, url = 'http://h.test/'): ReturnType<typeof createResponse> =>
   createResponse(url, { headers: { 'content-type': 'text/html' }, body: Buffer.from(body) });
@@ -59,6 +59,23 @@ describe('FormRequest', () => {
     expect(bodyOf(without)).toBe('far=1&c=on');
   });
 
+  test('a form is found by CSS or XPath of it or of what is in it, and sent in the charset of its page', () => {
+    const response = createResponse('http://h.test/', {
+      headers: { 'content-type': 'text/html; charset=latin1' },
+      body: Buffer.from(
+        '<form><input name=a></form><form method=post><p><input name=b value="\xe9"></p></form>',
+        'latin1',
+      ),
+    });
+    const found = [{ formxpath: '//input[@name="b"]' }, { formcss: 'p' }, { formnumber: 1 }].map(
+      (options) => bodyOf(FormRequest.fromResponse(response, options)),
+    );
+    expect(found).toEqual(['b=%E9', 'b=%E9', 'b=%E9']);
+    const own = FormRequest.fromResponse(response, { formdata: { a: '京' }, encoding: 'utf-8' });
+    expect(own.url).toBe('http://h.test/?a=%E4%BA%AC');
+    expect(() => FormRequest.fromResponse(response, { formxpath: '//b' })).toThrow('//b');
+  });
+
   test('a page without the form asked for is an error that says so', () => {
     expect(() => FormRequest.fromResponse(page('<p>'))).toThrow(/no form/);
     expect(() => FormRequest.fromResponse(page('<form>'), { formnumber: 3 })).toThrow(/number 3/);
@@ -87,7 +104,7 @@ describe('curl', () => {
       cookies: { a: '1', b: 'x y' },
     });
     const back = Request.fromCurl(request.toCurl());
-    expect(requestToDict(back)).toEqual(requestToDict(request));
+    expect(back.toDict()).toEqual(request.toDict());
   });
 
   test('files, unknown options and open quotes are refused', () => {
@@ -101,8 +118,6 @@ describe('curl', () => {
 
 test('a request survives as plain data', () => {
   const request = new Request('http://h.test/', { method: 'POST', body: 'x', meta: { depth: 1 } });
-  const dict = JSON.parse(JSON.stringify(requestToDict(request))) as ReturnType<
-    typeof requestToDict
-  >;
-  expect(requestToDict(requestFromDict(dict))).toEqual(dict);
+  const dict = JSON.parse(JSON.stringify(request.toDict())) as ReturnType<Request['toDict']>;
+  expect(requestFromDict(dict).toDict()).toEqual(dict);
 });

@@ -1,78 +1,10 @@
 import { UsageError } from '../errors.ts';
-import type { Headers } from './headers.ts';
-import {
-  type Json,
-  Request,
-  type RequestCookies,
-  type RequestMeta,
-  type RequestOptions,
-} from './request.ts';
+import { type Json, Request, type RequestMeta, type RequestOptions } from './request.ts';
+import type { StoredRequest } from './stored-request.ts';
 
-/** A request as a queue on disk or in Redis holds it. Short keys: millions of them are kept. */
-interface StoredRequest {
-  readonly u: string;
-  readonly m?: string;
-  readonly h?: Record<string, string | string[]>;
-  /** Base64. */
-  readonly b?: string;
-  readonly c?: RequestCookies;
-  readonly t?: RequestMeta;
-  readonly k?: Readonly<Record<string, Json>>;
-  readonly p?: number;
-  readonly d?: 1;
-  readonly n?: number;
-  readonly f?: readonly string[];
-  readonly cb?: string;
-  readonly eb?: string;
-}
+export { serializeRequest } from './stored-request.ts';
 
-/**
- * The request as JSON text. Its callbacks are method names by now. A middleware may have put into the meta what is no
- * JSON; the request goes without it rather than not at all.
- */
-export function serializeRequest(request: Request): string {
-  try {
-    return JSON.stringify(storedOf(request));
-  } catch {
-    const meta = Object.entries(request.meta).filter(([, value]) => isJson(value));
-    return JSON.stringify(storedOf(request.replace({ meta: Object.fromEntries(meta) })));
-  }
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    return JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function storedOf(request: Request): StoredRequest {
-  const { callback, errback, body } = request;
-  const hasMeta = Object.keys(request.meta).length > 0;
-  return {
-    u: request.url,
-    ...(request.method !== 'GET' && { m: request.method }),
-    ...(request.hasHeaders && { h: (request.headers satisfies Headers).toJSON() }),
-    ...(body && { b: Buffer.from(body.buffer, body.byteOffset, body.length).toString('base64') }),
-    ...(request.cookies && { c: request.cookies }),
-    ...(hasMeta && { t: request.meta }),
-    ...(request.cbKwargs && { k: request.cbKwargs }),
-    ...(request.priority !== 0 && { p: request.priority }),
-    ...(request.dontFilter && { d: 1 as const }),
-    ...(request.notBefore !== undefined && { n: request.notBefore }),
-    ...(request.flags && { f: request.flags }),
-    ...(callback !== undefined && { cb: methodName(callback) }),
-    ...(errback !== undefined && { eb: methodName(errback) }),
-  };
-}
-
-/** The request as plain JSON, as queues keep it: for those who store requests themselves. */
-export function requestToDict(request: Request): Record<string, Json> {
-  return JSON.parse(serializeRequest(request)) as Record<string, Json>;
-}
-
-/** The request that `requestToDict` made a plain object of. @throws UsageError when it is none. */
+/** The request that `request.toDict()` made a plain object of. @throws UsageError when it is none. */
 export function requestFromDict(dict: Readonly<Record<string, Json>>): Request {
   return deserializeRequest(JSON.stringify(dict));
 }
@@ -148,8 +80,4 @@ function plainObject(value: unknown): Record<string, unknown> | undefined {
   // JSON.parse makes `__proto__` an own key; spreading keeps it from ever being a prototype.
   const { ['__proto__']: _, ...rest } = value as Record<string, unknown>;
   return rest;
-}
-
-function methodName(ref: unknown): string {
-  return typeof ref === 'function' ? ref.name : String(ref);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { canonicalizeUrl } from './fingerprint.ts';
+import { canonicalizeUrl, fingerprint, type FingerprintOptions } from './fingerprint.ts';
+import { Request, type RequestOptions } from './request.ts';
 import { detach, hostOf, isPlain, isUnder, originOf, resolveUrl, safeUrl } from './url.ts';
 
 const urls = [
@@ -70,4 +71,35 @@ test.each([
   ['http://h.test/?a=1%2B2', 'http://h.test/?a=1+2'],
 ])('%s and %s are two', (one, other) => {
   expect(canonicalizeUrl(one)).not.toBe(canonicalizeUrl(other));
+});
+
+test('a fingerprint may count headers and fragments, and the URL as it is', () => {
+  const print = (url: string, request?: RequestOptions, options?: FingerprintOptions): string =>
+    fingerprint(new Request(`http://h.test/${url}`, request), options).toString('hex');
+  const german = { headers: { 'Accept-Language': 'de' } };
+  const includeHeaders = ['accept-language', 'x'];
+  expect(print('', german)).toBe(print(''));
+  expect(print('', german, { includeHeaders })).not.toBe(print(''));
+  expect(print('', {}, { includeHeaders })).toBe(print(''));
+  expect(print('#a', {}, { keepFragments: true })).not.toBe(
+    print('#b', {}, { keepFragments: true }),
+  );
+  const verbatim = { meta: { verbatimUrl: true } };
+  expect(print('?b=1&a=1', verbatim)).not.toBe(print('?a=1&b=1', verbatim));
+  expect(print('?b=1&a=1')).toBe(print('?a=1&b=1'));
+});
+
+test('what must not be one key is two', () => {
+  const key = (path: string): string => canonicalizeUrl(`http://h.test${path}`);
+  expect(canonicalizeUrl('HTTP://H.test:80/a?b=2&a=1')).toBe(key('/a?a=1&b=2#f'));
+  for (const [one, other] of [
+    ['/a%2Fb', '/a/b'],
+    ['/p%23x', '/p'],
+    ['/50%25off', '/50off'],
+    ['/a%zz', '/a%25zz'],
+  ])
+    expect(key(one!)).not.toBe(key(other!));
+  expect(key('/a%2fb')).toBe(key('/a%2Fb'));
+  expect(key('/%7Eu')).toBe(key('/~u'));
+  expect(canonicalizeUrl('http://h.test/?b=&a=1', false, false)).toBe('http://h.test/?a=1');
 });

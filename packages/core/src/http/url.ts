@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { encode } from './encoder.ts';
+import { encode, percentEncoded } from './encoder.ts';
 
 // Already as WHATWG would write it: lower-case host that is no number, no dot segments, no default port, nothing to
 // encode. Most links are, and a look is ten times cheaper than a parse.
@@ -88,10 +88,7 @@ function inCharset(link: string, charset: string): string {
   const end = hash < 0 ? link.length : hash;
   const query = link.slice(start, end).replace(/[^\0-\x7f]+/g, (run) => {
     const bytes = encode(run, charset, (char) => `&#${char.codePointAt(0)};`);
-    if (bytes === undefined) return run;
-    return Array.from(bytes, (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
-      '',
-    );
+    return bytes === undefined ? run : percentEncoded(bytes);
   });
   return link.slice(0, start) + query + link.slice(end);
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { encode } from './encoder.ts';
+import { encode, percentEncoded } from './encoder.ts';
 import { isUnder, safeUrl } from './url.ts';
 
 export { type DataUri, parseDataUri } from './data-uri.ts';
@@ -99,12 +99,8 @@ function escapedIn(text: string, charset: string): string {
   return text.replace(/[^\0-\x7f]+/g, (run) => {
     const bytes =
       (whole && encode(run, charset, () => undefined)) ?? Buffer.from(run.toWellFormed());
-    return Array.from(bytes, escapeByte).join('');
+    return percentEncoded(bytes);
   });
-}
-
-function escapeByte(byte: number): string {
-  return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 /** True for text that begins as a URL of a web page or file. */
@@ -134,7 +130,7 @@ function decodeParameter(text: string): string {
 
 function encodeParameter(text: string): string {
   return encodeURIComponent(text.toWellFormed())
-    .replace(/[!'()*]/g, (char) => escapeByte(char.charCodeAt(0)))
+    .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 }
 

@@ -71,6 +71,9 @@ const ignoredExtensions: readonly string[] = [
 const schemes = /^(?:https?|file|ftp):/;
 const nofollow = /(?:^|[\s,])nofollow(?:[\s,]|$)/i;
 
+/** Characters of a link's text that are kept: where links stand inside of links, each would hold the page. */
+const mostText = 10_000;
+
 /** Finds the links of a page. */
 export class LinkExtractor {
   readonly #allow: readonly RegExp[];
@@ -122,7 +125,7 @@ export class LinkExtractor {
         const url = canonicalize ? canonicalizeUrl(found) : found;
         const key = canonicalize ? url : canonicalizeUrl(found, true);
         if (seen.has(key) || !this.#wants(url, response.url)) continue;
-        const text = textBelow(anchor);
+        const text = textBelow(anchor, mostText);
         if (this.#restrictText.length > 0 && !some(this.#restrictText, text)) continue;
         if (unique) seen.add(key).add(found);
         const isNofollow = nofollow.test(anchor.attribs.rel ?? '');

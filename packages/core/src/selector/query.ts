@@ -1,8 +1,9 @@
-import { compile, type Options, selectAll } from 'css-select';
+import { compile, type Options } from 'css-select';
 import { parse, type Selector as Token, SelectorType } from 'css-what';
 import {
   type AnyNode,
   type Element,
+  hasChildren,
   isCDATA,
   isDocument,
   isTag,
@@ -24,7 +25,6 @@ type Taken =
   | { readonly kind: 'attr'; readonly name: string };
 
 interface Group {
-  readonly select: (nodes: AnyNode[], matches?: (element: Element) => boolean) => Element[];
   /** True if an element is what the group looks for. */
   readonly matches: (element: Element) => boolean;
   /** The same without looking at a node many times; made for one run. */
@@ -104,8 +104,6 @@ function build(text: string, options: Options<AnyNode, Element>): Query {
         matches: compiled as (element: Element) => boolean,
         thorough: () => compileThorough(tokens, options),
         name: nameOf(tokens),
-        select: (nodes, matches = compiled as (element: Element) => boolean) =>
-          selectAll<AnyNode, Element>(matches as typeof compiled, nodes, options),
       };
     });
   } catch (cause) {
@@ -145,11 +143,24 @@ function elementsOf(group: Group, node: AnyNode): Element[] {
   }
 }
 
+/**
+ * The elements of a tree that match, in its order. By `children` alone: code that changes a tree may forget the links
+ * between siblings. What `<template>` holds is part of the page, as in Scrapy.
+ */
+function below(node: AnyNode, matches: (element: Element) => boolean): Element[] {
+  const found: Element[] = [];
+  const stack: AnyNode[] = [node];
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    if (isTag(at) && matches(at)) found.push(at);
+    if (!hasChildren(at)) continue;
+    for (let i = at.children.length - 1; i >= 0; i--) stack.push(at.children[i] as AnyNode);
+  }
+  return found;
+}
+
 function search(group: Group, node: AnyNode, matches?: (element: Element) => boolean): Element[] {
-  // The document itself is no element; below it everything may match.
-  if (!isDocument(node)) return group.select([node], matches);
-  const index = elementIndex(node);
-  if (index === undefined) return group.select(node.children, matches);
+  const index = isDocument(node) ? elementIndex(node) : undefined;
+  if (index === undefined) return below(node, matches ?? group.matches);
   const candidates = group.name === undefined ? index.all : (index.byName.get(group.name) ?? []);
   return candidates.filter(matches ?? group.matches);
 }

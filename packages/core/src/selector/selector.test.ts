@@ -114,6 +114,12 @@ test('a page may nest deeper than the stack', () => {
   expect(deep.css('div').at(0)!.text()).toBe('1');
 });
 
+test('what a template holds is found from the page and from an element', () => {
+  const { selector } = page('<div><template><p>a</p></template><p>b</p></div>');
+  expect(selector.css('p::text').getAll()).toEqual(['a', 'b']);
+  expect(selector.css('div').at(0)!.css('p::text').getAll()).toEqual(['a', 'b']);
+});
+
 test('regular expressions give named, all or whole matches', () => {
   const price = page('<p>Price: 12.50 EUR</p><p>Price: 7 USD</p>').css('p::text');
   expect(price.re(/(?<extract>[\d.]+) [A-Z]+/)).toEqual(['12.50', '7']);

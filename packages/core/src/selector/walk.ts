@@ -12,11 +12,12 @@ export function nextNode(node: AnyNode, root: AnyNode): AnyNode | null {
   return null;
 }
 
-/** All text in a node and below it. */
-export function textBelow(root: AnyNode): string {
+/** All text in a node and below it; no more than its first `most` characters. */
+export function textBelow(root: AnyNode, most = Infinity): string {
   let text = '';
   for (let node: AnyNode | null = root; node !== null; node = nextNode(node, root)) {
     if (isText(node)) text += node.data;
+    if (text.length > most) return text.slice(0, most);
   }
   return text;
 }

@@ -4,8 +4,8 @@ import { Parser } from 'htmlparser2';
 import type { LimitName, TreeLimits } from './limits.ts';
 import { PageTree } from './page-tree.ts';
 
-/** Characters that are parsed between two looks at the clock. */
-const chunkLength = 65_536;
+/** Characters that are parsed between two looks at the clock. Few: the parser looks through all that is open for each end tag. */
+const chunkLength = 8192;
 
 /** An XML document as a tree of domhandler nodes, by htmlparser2. What is beyond the limits is left out. */
 export function buildXmlTree(text: string, limits: TreeLimits): PageTree {

@@ -4,7 +4,7 @@ import { Request, type Response, Spider, type SpiderOutput } from 'lycosa';
 export class ShopSpider extends Spider<{ page: number }> {
   static override readonly name = 'shop';
   static override readonly customSettings = {
-    DOWNLOAD_DELAY: 0.1,
+    DOWNLOAD_DELAY: 0.3,
     CONCURRENT_REQUESTS_PER_DOMAIN: 1,
   };
 
