@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,8 @@ export interface RedisServer extends AsyncDisposable {
   readonly process: ChildProcess;
   /** Kills it, as a crash would, and starts it anew: with the file that it has written, or with nothing. */
   restart(withFile: boolean): Promise<void>;
+  /** Starts it anew after it was killed. */
+  start(withFile: boolean): Promise<void>;
 }
 
 /** A Redis of our own on a socket in a temporary folder. */
@@ -19,6 +21,11 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
   const path = join(folder, 'redis.sock');
   const args = ['--port', '0', '--unixsocket', path, '--save', '', '--dir', folder, ...options];
   let server = spawn('redis-server', args, { stdio: 'ignore' });
+  await appears(path);
+  async function start(withFile: boolean): Promise<void> {
+    if (!withFile) await rm(join(folder, 'appendonlydir'), { recursive: true, force: true });
+    server = spawn('redis-server', args, { stdio: 'ignore' });
+  }
   return {
     url: `unix://${path}`,
     get process() {
@@ -28,9 +35,9 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
       const gone = once(server, 'exit');
       server.kill('SIGKILL');
       await gone;
-      if (!withFile) await rm(join(folder, 'appendonlydir'), { recursive: true, force: true });
-      server = spawn('redis-server', args, { stdio: 'ignore' });
+      await start(withFile);
     },
+    start,
     async [Symbol.asyncDispose]() {
       const isRunning = server.exitCode === null && server.signalCode === null;
       const gone = isRunning ? once(server, 'exit') : undefined;
@@ -39,4 +46,10 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** A busy machine takes its time to start a server, and clients have little patience. */
+async function appears(path: string): Promise<void> {
+  for (let left = 1000; left > 0 && !(await stat(path).catch(() => undefined)); left--)
+    await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -26,7 +26,7 @@ let made = 0;
 
 /** Leaves thousands of requests for 30 sites in its job and makes none of them. */
 class LeavingSpider extends Spider {
-  static override readonly name = 'leaving';
+  static override readonly name: string = 'leaving';
   override readonly startUrls = ['data:,start'];
   override *parse(): SpiderOutput {
     for (let id = 0; id < count; id++)
@@ -96,14 +96,21 @@ test('wherever bytes of the file are flipped, the job opens or says how to repai
       bytes[at] = bytes[at]! ^ (1 << random(8));
     }
     writeFileSync(file, bytes);
+    let refusal: Error | undefined;
     try {
       await readJob(folder);
     } catch (thrown) {
-      refused++;
-      expect((thrown as Error).message).toContain(`lycosa job repair ${folder}`);
-      const { requests } = await repairJob(folder);
-      expect(await pendingOf(folder)).toBe(requests);
+      refusal = thrown as Error;
     }
+    const wanted = refusal === undefined ? undefined : `lycosa job repair ${folder}`;
+    expect(refusal?.message).toEqual(wanted && expect.stringContaining(wanted));
+    if (refusal === undefined) {
+      rmSync(folder, { recursive: true });
+      continue;
+    }
+    refused++;
+    const { requests } = await repairJob(folder);
+    expect(await pendingOf(folder)).toBe(requests);
     rmSync(folder, { recursive: true });
   }
   expect(refused).toBeGreaterThan(0);
@@ -125,6 +132,7 @@ test('a killed job whose log was deleted says that something is lost', async () 
   const killed = join(base, 'killed');
   class CopiedSpider extends LeavingSpider {
     override *parse(): SpiderOutput {}
+    // oxlint-disable-next-line require-yield -- it ends before it has anything
     override *start(): SpiderOutput {
       mkdirSync(killed, { recursive: true });
       // What is on the disk at this moment, as a kill would leave it.
@@ -146,7 +154,7 @@ test('a job is not taken up by another spider', async () => {
   }
   const { result } = await crawl(OtherSpider, { JOBDIR: folder });
   expect(result.reason).toBe('bootstrap_failed');
-  expect(result.error!.message).toContain('is of the spider leaving, not of other');
+  expect(result.error!.message).toContain('is of the spider "leaving", not of other');
   expect(await pendingOf(folder)).toBe(count);
 });
 

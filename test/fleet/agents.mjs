@@ -29,7 +29,11 @@ export class Agents {
     const child = spawn(
       process.execPath,
       [
-        ...[...fromSources, bin, 'fleet', 'run', ...this.#args],
+        ...fromSources,
+        bin,
+        'fleet',
+        'run',
+        ...this.#args,
         ...settings.flatMap((one) => ['-s', one]),
       ],
       {

@@ -61,8 +61,10 @@ export interface FleetAgentOptions {
 const waitMs = 1000;
 /** Milliseconds after which one whose group is full looks for itself; earlier, whoever ends calls it. */
 const asideMs = 30_000;
-/** Crashes alone in a host after which a spider is given up. */
-const maxLoneCrashes = 2;
+/** Crashes in company, which may be a neighbour's doing: from then on a spider runs alone in its host. */
+const maxSharedCrashes = 2;
+/** Crashes after which a spider is given up: the last two were its own. */
+const maxCrashes = 4;
 /** Milliseconds after which Redis has written to disk what it was told. */
 const recentMs = 60_000;
 /** Milliseconds that Redis gets for an answer where there is another way. */
@@ -116,11 +118,22 @@ export class FleetAgent {
       logLines: 200,
       ...options,
     };
-    const { count, lockMs, stalledMs, host, hosts, hostRuns, hostMemoryMb, log } = this.#options;
-    this.#journal = new RunJournal(resolve(host.root, this.#options.dir, 'journal'));
+    const { count, lockMs, stalledMs, host, hosts, hostRuns, hostMemoryMb } = this.#options;
+    const { dir, logLines, log } = this.#options;
+    this.#journal = new RunJournal(resolve(host.root, dir, 'journal'));
     this.#gate = new ResourceGate(this.#options.minFreeMb, this.#options.maxLagMs);
     this.#hosts = new HostPool(
-      { config: host, hosts, maxRuns: hostRuns, maxMb: hostMemoryMb },
+      {
+        // Logs are where the agent says.
+        config: {
+          ...host,
+          settings: { FLEET_DIR: dir, FLEET_LOG_LINES: logLines, ...host.settings },
+        },
+        hosts,
+        maxRuns: hostRuns,
+        maxMb: hostMemoryMb,
+        cache: resolve(host.root, dir, 'cache'),
+      },
       {
         gone: (why) => why && log.error(why),
         holds: (id) => this.#holds(id),
@@ -236,7 +249,7 @@ export class FleetAgent {
     const { spider, args, member } = job;
     const id = ++this.#lastId;
     const file = await this.#fileOf(spider);
-    const isSuspect = (await this.#fleet.crashes(member).catch(() => 0)) > 0;
+    const isSuspect = (await this.#fleet.crashes(member).catch(() => 0)) >= maxSharedCrashes;
     const host = isSuspect ? this.#hosts.alone() : this.#hosts.free();
     const run: Run = { id, claim, host, isStopped: false, renewedAt: performance.now() };
     this.#runs.set(id, run);
@@ -297,7 +310,6 @@ export class FleetAgent {
   /** All spiders of a host that died start again at once. One that brings it down alone, and again, is given up. */
   async #hostLost(job: Job<QueuedRun>, lock: string, claim: Claim, error: Error): Promise<void> {
     const { member, spider, args } = job.data;
-    // The first time it may have been a neighbour; from then on it runs alone.
     const count = this.#isStopping ? 0 : await this.#fleet.crashed(member, 1).catch(() => 1);
     const record = {
       spider,
@@ -307,7 +319,7 @@ export class FleetAgent {
       at: Date.now(),
       error: error.message,
     };
-    if (count <= maxLoneCrashes) {
+    if (count < maxCrashes) {
       await this.#release(claim, 'pending', record);
       return this.#handBack(job, lock);
     }

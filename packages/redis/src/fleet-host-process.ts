@@ -26,6 +26,7 @@ export interface HostLimits {
   readonly isAlone: boolean;
   readonly maxRuns: number;
   readonly maxMb: number;
+  readonly cache: string;
 }
 
 /** @internal What the agent hears of a host. */
@@ -65,7 +66,11 @@ export class HostProcess {
     this.#events = events;
     this.#child = fork(hostFile(), [], {
       cwd: config.root,
-      env: { ...process.env, LYCOSA_FLEET_HOST: JSON.stringify(config) },
+      env: {
+        NODE_COMPILE_CACHE: limits.cache,
+        ...process.env,
+        LYCOSA_FLEET_HOST: JSON.stringify(config),
+      },
       // stdout is for people who pipe what the agent prints.
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -9,6 +9,8 @@ export interface HostPoolOptions {
   readonly hosts: number;
   readonly maxRuns: number;
   readonly maxMb: number;
+  /** Folder for compiled code, so that the next host starts sooner. */
+  readonly cache: string;
 }
 
 /** @internal The processes with spiders of one machine. */
@@ -73,10 +75,10 @@ export class HostPool {
   }
 
   #start(isAlone: boolean): HostProcess {
-    const { config, maxRuns, maxMb } = this.#options;
+    const { config, maxRuns, maxMb, cache } = this.#options;
     const host = new HostProcess(
       config,
-      { isAlone, maxRuns, maxMb },
+      { isAlone, maxRuns, maxMb, cache },
       {
         ...this.#events,
         gone: (why) => {

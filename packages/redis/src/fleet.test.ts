@@ -1,56 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
 import { describe, expect, test } from 'vitest';
 
+import { agentOf, napLog, naps, openFleet } from '../../../test/fleet/nap-fleet.ts';
 import { hasRedis, startRedis } from '../../../test/redis-server.ts';
 import { connectRedis } from './connection.ts';
-import { FleetAgent, type FleetAgentOptions } from './fleet-agent.ts';
-import { Fleet } from './fleet.ts';
-
-const root = fileURLToPath(new URL('../../../test/fleet/project', import.meta.url));
-const log = { info() {}, warn() {}, error() {} };
-
-function agentOf(fleet: Fleet, options: Partial<FleetAgentOptions> = {}): FleetAgent {
-  const host = { root, config: join(root, 'lycosa.config.ts'), settings: { LOG_ENABLED: false } };
-  return new FleetAgent(fleet, { host, log, lockMs: 5000, stalledMs: 500, count: 4, ...options });
-}
-
-async function openFleet(url: string): Promise<Fleet> {
-  return Fleet.open({ redis: { url }, sets: { leaseMs: 5000 }, attempts: 2, backoffMs: 50 });
-}
-
-interface NapLog extends AsyncDisposable {
-  lines(what: string): Promise<string[]>;
-  /** Lets those that wait for it end. */
-  open(): Promise<void>;
-}
-
-/** Where the spiders of the project write, one line a start and an end. */
-async function napLog(): Promise<NapLog> {
-  const folder = await mkdtemp(join(tmpdir(), 'lycosa-nap-'));
-  const file = join(folder, 'log');
-  process.env['NAP_LOG'] = file;
-  return {
-    async lines(what) {
-      const text = await readFile(file, 'utf8').catch(() => '');
-      return text.split('\n').filter((line) => line.startsWith(what));
-    },
-    open: () => writeFile(`${file}.go`, ''),
-    async [Symbol.asyncDispose]() {
-      delete process.env['NAP_LOG'];
-      await rm(folder, { recursive: true });
-    },
-  };
-}
-
-const naps = (count: number, ms: number): { spider: string; args: Record<string, string> }[] =>
-  Array.from({ length: count }, (_, n) => ({
-    spider: 'nap',
-    args: { n: String(n), ms: String(ms) },
-  }));
 
 describe.skipIf(!hasRedis)('with a redis-server', () => {
   test('spiders are run, bad ones fail with their error, and one that ends its process harms no neighbour', async () => {
@@ -131,20 +83,5 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     expect(await fleet.requeue()).toBe(2);
     expect(await fleet.status()).toMatchObject({ pending: 2, failed: 0 });
     expect(await fleet.live()).toBe(2);
-  });
-
-  test('the longest known is first, unless a priority says otherwise', async () => {
-    await using server = await startRedis();
-    await using fleet = await openFleet(server.url);
-    await fleet.learn('long', 500);
-    await fleet.learn('short', 5);
-    await fleet.learn('middle', 50);
-    await fleet.add(['short', 'long', 'unknown', 'middle'].map((spider) => ({ spider })));
-    await fleet.add([{ spider: 'urgent', priority: 1 }]);
-    const jobs = await fleet.queue.getJobs(['prioritized'], 0, -1, true);
-    const order = jobs.toSorted((a, b) => a.priority - b.priority).map(({ name }) => name);
-    expect(order[0]).toBe('urgent');
-    expect(order[1]).toBe('long');
-    expect(order.at(-1)).toBe('short');
   });
 });

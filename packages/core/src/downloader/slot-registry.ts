@@ -310,7 +310,7 @@ export class CrawlerSlots implements SlotKeeper {
     this.#entry(key).slot.setSiteFloor(this, origin, seconds);
   }
 
-  /** @internal */
+  /** The registry has let go of a slot. */
   slotForgotten(key: string): void {
     this.#used.delete(key);
   }

@@ -332,7 +332,8 @@ export class Engine implements ScraperHost {
       ...this.#scraping
         .entries()
         .map(
-          ([request, ref]) => `${request.toString()} in ${typeof ref === 'string' ? ref : ref.name}`,
+          ([request, ref]) =>
+            `${request.toString()} in ${typeof ref === 'string' ? ref : ref.name}`,
         ),
     ];
     const items = this.scraper.itemsInFlight;
@@ -365,7 +366,7 @@ export class Engine implements ScraperHost {
     });
   }
 
-  /** @internal */
+  /** Something has changed: the loop looks for work. */
   wake(): void {
     this.#wake();
   }

@@ -143,7 +143,7 @@ export class JobFile {
       const owner = job.get('spider') ?? spider;
       if (spider !== undefined && owner !== spider) {
         throw new UsageError(
-          `The job in ${folder} is of the spider ${String(owner)}, not of ${spider}. Give each spider its own JOBDIR, as in JOBDIR=jobs/${spider}; a spider that was renamed needs its old name until the job is done.`,
+          `The job in ${folder} is of the spider ${JSON.stringify(owner)}, not of ${spider}. Give each spider its own JOBDIR, as in JOBDIR=jobs/${spider}; a spider that was renamed needs its old name until the job is done.`,
         );
       }
       job.set('spider', owner);

@@ -13,7 +13,7 @@ export function nextNode(node: AnyNode, root: AnyNode): AnyNode | null {
 }
 
 /** All text in a node and below it; no more than its first `most` characters. */
-export function textBelow(root: AnyNode, most = Infinity): string {
+export function textBelow(root: AnyNode, most: number = Infinity): string {
   let text = '';
   for (let node: AnyNode | null = root; node !== null; node = nextNode(node, root)) {
     if (isText(node)) text += node.data;

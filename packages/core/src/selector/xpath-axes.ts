@@ -210,7 +210,7 @@ function isNode(node: AnyNode): boolean {
   return !isCDATA(node) && !(node.type === 'directive' && /^(?:!|\?xml$)/.test(node.name));
 }
 
-export function parentOf(node: XNode): XNode | null {
+function parentOf(node: XNode): XNode | null {
   const parent = node.parent as AnyNode | null;
   return parent !== null && isCDATA(parent) ? (parent.parent as AnyNode) : parent;
 }

@@ -40,7 +40,7 @@ export function toNumber(value: Value): number {
   return /^-?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : NaN;
 }
 
-export function toBoolean(value: Value): boolean {
+function toBoolean(value: Value): boolean {
   return isNodes(value) ? value.length > 0 : Boolean(value);
 }
 

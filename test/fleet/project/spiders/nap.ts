@@ -2,6 +2,11 @@ import { appendFileSync, existsSync } from 'node:fs';
 
 import { type Crawler, type Request, Spider, type SpiderArgs } from 'lycosa';
 
+function fillMemory(): never {
+  const all: number[][] = [];
+  for (;;) all.push(Array.from({ length: 100_000 }, Math.random));
+}
+
 /** Sleeps instead of crawling, and writes when it began and ended where `LOG` says. */
 export class NapSpider extends Spider {
   static override readonly name = 'nap';
@@ -17,8 +22,11 @@ export class NapSpider extends Spider {
   override async *start(): AsyncGenerator<Request> {
     this.#write('begin');
     if (this.#args['mode'] === 'crash') process.exit(7);
+    while (this.#args['mode'] === 'block') Math.random();
+    if (this.#args['mode'] === 'memory') fillMemory();
     const end = Date.now() + Number(this.#args['ms'] ?? 100);
     const { crawler } = this as unknown as { crawler: Crawler };
+    crawler.log.error(`nap ${String(this.#args['n'])} sleeps`);
     const mustWait = (): boolean =>
       this.#args['gate'] ? !existsSync(`${this.#log}.go`) : Date.now() < end;
     while (mustWait() && !crawler.engine?.isClosing) {

@@ -19,14 +19,6 @@ export class VisitSpider extends Spider<{ n: string }> {
   override async *parse(_response: Response): SpiderOutput<{ n: string }> {
     const { mode, n } = this.#args;
     if (mode === 'crash') process.exit(7);
-    // A callback that never comes back.
-    while (mode === 'block') Math.random();
-    if (mode === 'memory') fillMemory();
     yield { n: String(n) };
   }
-}
-
-function fillMemory(): void {
-  const all: number[][] = [];
-  for (;;) all.push(Array.from({ length: 100_000 }, Math.random));
 }

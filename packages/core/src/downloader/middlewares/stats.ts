@@ -41,10 +41,7 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
     const stats = this.#stats;
     stats.inc('downloader/response_count');
     stats.inc((this.#statusKeys[status] ??= `downloader/response_status_count/${status}`));
-    stats.inc(
-      'downloader/response_bytes',
-      response.body.length + response.headers.byteLength + 19,
-    );
+    stats.inc('downloader/response_bytes', response.body.length + response.headers.byteLength + 19);
     return response;
   }
 
