@@ -102,8 +102,8 @@ test('wherever bytes of the file are flipped, the job opens or says how to repai
     } catch (thrown) {
       refusal = thrown as Error;
     }
-    const wanted = refusal === undefined ? undefined : `lycosa job repair ${folder}`;
-    expect(refusal?.message).toEqual(wanted && expect.stringContaining(wanted));
+    const says = refusal?.message.includes(`lycosa job repair ${folder}`) ?? true;
+    expect(says).toBe(true);
     if (refusal === undefined) {
       rmSync(folder, { recursive: true });
       continue;

@@ -40,7 +40,7 @@ const count = Number(values.count);
 const limit = Number(values.limit);
 const random = randomOf(Number(values.seed));
 const timeOf = values.heavy
-  ? (next) => Math.round(Math.min(30_000, 250 / (1 - next()) ** 0.8))
+  ? (next) => Math.round(Math.min(40_000, 500 / (1 - next()) ** 0.8))
   : (next) => Math.round(50 + 1950 * next() ** 2);
 
 const folder = await mkdtemp(join(tmpdir(), 'lycosa-fleet-'));
@@ -143,7 +143,7 @@ const records = await fleet.sets.results([...failed]);
 const feeds = new Map();
 for (const file of await readdir(join(folder, 'feeds')).catch(() => [])) {
   if (!file.endsWith('.jsonl')) continue;
-  const lines = (await readFile(join(folder, 'feeds', file), 'utf8')).trim().split('\n');
+  const lines = (await readFile(join(folder, 'feeds', file), 'utf8')).split('\n').filter(Boolean);
   for (const line of lines) feeds.set(JSON.parse(line).n, (feeds.get(JSON.parse(line).n) ?? 0) + 1);
 }
 const whole = site.whole();

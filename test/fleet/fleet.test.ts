@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -33,9 +34,47 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     const status = JSON.parse(await fleet('status', '--json')) as Record<string, unknown>;
     expect(status).toMatchObject({ pending: 0, running: 0, finished: 1, failed: 1 });
     expect(await fleet('status')).toContain(': cannot be built\n');
+    expect(await fleet('jobs', '--state', 'failed')).toMatch(/^failed nap#\w+, cannot be built\n$/);
+    expect(await fleet('show', 'nap')).toMatch(
+      /^finished nap, .*\n {2}run 1 on .*: finished after/,
+    );
+    const logs = await fleet('logs', 'nap');
+    expect(logs).toBe('');
+    await expect(fleet('show', 'npa')).rejects.toThrow('There is no job npa');
+    await fleet('cron', 'add', 'nightly', 'nap', '--pattern', '0 3 * * *', '--tz', 'Europe/Paris');
+    expect(await fleet('cron')).toMatch(
+      /^nightly: 0 3 \* \* \* \(Europe\/Paris\), next at .*: nap\n$/,
+    );
+    await fleet('cron', 'remove', 'nightly');
     await fleet('drain');
     expect(await fleet('requeue')).toBe('1 requeued\n');
     expect(await fleet('status')).toMatch(/^pending 1 .*\ndraining: /);
+  });
+
+  test('SIGTERM hands back what runs, charges no attempt, and ends with 0', async () => {
+    await using server = await startRedis();
+    await using redis = await connectRedis({ url: server.url });
+    const url = `REDIS_URL=${server.url}`;
+    await node(bin, 'fleet', 'add', 'nap', '-a', 'ms=60000', '-s', url);
+    const agent = spawn(
+      process.execPath,
+      ['--conditions=lycosa-source', bin, 'fleet', 'run', '--nolog', '-s', url],
+      { cwd: project, stdio: 'ignore' },
+    );
+    const ended = once(agent, 'exit');
+    const running = () => redis.call('SCARD', 'running');
+    await expect.poll(running, { timeout: 20_000 }).toBe(1);
+    agent.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(await running()).toBe(0);
+    const [name] = (await redis.call('SMEMBERS', 'pending')) as string[];
+    const job = await redis.call(
+      'HMGET',
+      `fleet:queue:spiders:s.${encodeURIComponent(name!)}`,
+      'atm',
+      'name',
+    );
+    expect(job).toEqual([null, 'nap']);
   });
 
   test('crawl keeps the sets with SpiderCountLimit in the settings', async () => {
@@ -52,17 +91,9 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     { timeout: 90_000 },
     async () => {
       const script = fileURLToPath(new URL('fleet-test.mjs', import.meta.url));
-      const sizes = ['--spiders', '60', '--agents', '3', '--limit', '12', '--lease', '2'];
-      const report = await node(
-        script,
-        ...sizes,
-        '--kill-every',
-        '2',
-        '--kills',
-        '3',
-        '--seed',
-        '5',
-      );
+      const sizes = ['--spiders', '200', '--agents', '4', '--limit', '12', '--lease', '4'];
+      const kills = ['--kill-every', '3', '--kills', '3', '--seed', '5'];
+      const report = await node(script, ...sizes, ...kills);
       expect(report).toContain('holds: each good spider committed exactly once');
       expect(report).not.toContain('BROKEN');
     },

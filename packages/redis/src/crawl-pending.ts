@@ -65,7 +65,7 @@ async function crawlOne(
       stats: {},
       error,
     }));
-    const verdict = verdictOf(result);
+    const verdict = verdictOf(result, crawls.settings.get('FLEET_REASONS') ?? {});
     if (verdict !== 'none') {
       const to = verdict === 'retry' ? 'failed' : verdict;
       // The extension, where it is on, said so already.

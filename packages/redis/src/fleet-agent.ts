@@ -15,14 +15,13 @@ import { type GateReason, ResourceGate } from './fleet-gate.ts';
 import type { Ended, HostProcess } from './fleet-host-process.ts';
 import { HostPool } from './fleet-hosts.ts';
 import type { FleetProgress } from './fleet-jobs.ts';
-import { type JournalEntry, RunJournal } from './fleet-journal.ts';
+import { RunLedger } from './fleet-ledger.ts';
 import { MachineLoad } from './fleet-load.ts';
 import { readManifest } from './fleet-manifest.ts';
 import type { HostConfig } from './fleet-messages.ts';
-import type { FleetMirror } from './fleet-mirror.ts';
 import { queueName, queuePrefix } from './fleet-settings.ts';
 import type { Fleet, QueuedRun } from './fleet.ts';
-import type { Claim, SpiderTarget } from './spider-sets.ts';
+import type { Claim } from './spider-sets.ts';
 
 export interface FleetAgentOptions {
   readonly host: HostConfig;
@@ -65,12 +64,6 @@ const asideMs = 30_000;
 const maxSharedCrashes = 2;
 /** Crashes after which a spider is given up: the last two were its own. */
 const maxCrashes = 4;
-/** Milliseconds after which Redis has written to disk what it was told. */
-const recentMs = 60_000;
-/** Milliseconds that Redis gets for an answer where there is another way. */
-const answerMs = 2000;
-/** Milliseconds between two tries to tell Redis how a run ended. */
-const retellMs = 500;
 
 /**
  * The one process of a machine that takes runs from the queue. It runs no code of spiders itself, so that nothing can
@@ -83,11 +76,8 @@ export class FleetAgent {
   readonly #worker: Worker<QueuedRun>;
   readonly #cron: Pick<Worker, 'close'>;
   readonly #hosts: HostPool;
-  readonly #journal: RunJournal;
+  readonly #ledger: RunLedger;
   readonly #gate: ResourceGate;
-  readonly #mirror: FleetMirror;
-  /** Ends of runs that Redis has heard, but may lose if it is killed now. */
-  #recent: (readonly [at: number, entry: JournalEntry])[] = [];
   readonly #load = new MachineLoad();
   readonly #since = Date.now();
   /** Runs with a lease to renew. */
@@ -120,7 +110,12 @@ export class FleetAgent {
     };
     const { count, lockMs, stalledMs, host, hosts, hostRuns, hostMemoryMb } = this.#options;
     const { dir, logLines, log } = this.#options;
-    this.#journal = new RunJournal(resolve(host.root, dir, 'journal'));
+    this.#ledger = new RunLedger(fleet, {
+      folder: resolve(host.root, dir, 'journal'),
+      leaseMs: lockMs,
+      log,
+      here: () => new Set([...this.#runs.values()].map(({ claim }) => claim.name)),
+    });
     this.#gate = new ResourceGate(this.#options.minFreeMb, this.#options.maxLagMs);
     this.#hosts = new HostPool(
       {
@@ -160,8 +155,7 @@ export class FleetAgent {
       if (!this.#isStopping) log.warn(`Queue: ${error.message}`);
     });
     this.#cron = fleet.work();
-    this.#mirror = fleet.mirror();
-    this.#every(Math.min(1000, stalledMs), () => this.#follow());
+    this.#every(Math.min(1000, stalledMs), () => this.#ledger.follow());
     this.#every(Math.min(lockMs / 5, 5000), () => this.#renew());
     this.#every(Math.min(1000, stalledMs), () => this.#announce());
     this.#every(2000, () => this.#report());
@@ -200,6 +194,7 @@ export class FleetAgent {
 
   async #stop(): Promise<void> {
     this.#isStopping = true;
+    this.#ledger.close();
     const stopAll = (mode: 'graceful' | 'fast'): void => {
       for (const run of this.#runs.values()) run.host.say({ type: 'stop', id: run.id, mode });
     };
@@ -232,7 +227,7 @@ export class FleetAgent {
     // The place of a machine that died is free when its lease ends, or a spider of that name was started by hand.
     if (typeof claim === 'string') return this.#later(job, lock, waitMs);
     if (this.#isStopping) {
-      await this.#release(claim, 'pending');
+      await this.#ledger.release(claim, 'pending');
       return this.#handBack(job, lock);
     }
     try {
@@ -251,7 +246,14 @@ export class FleetAgent {
     const file = await this.#fileOf(spider);
     const isSuspect = (await this.#fleet.crashes(member).catch(() => 0)) >= maxSharedCrashes;
     const host = isSuspect ? this.#hosts.alone() : this.#hosts.free();
-    const run: Run = { id, claim, host, isStopped: false, renewedAt: performance.now() };
+    const run: Run = {
+      id,
+      claim,
+      host,
+      isStopped: false,
+      isRefused: false,
+      renewedAt: performance.now(),
+    };
     this.#runs.set(id, run);
     try {
       const ended = await host.run({
@@ -265,6 +267,7 @@ export class FleetAgent {
         ...(file !== undefined && { file }),
       });
       this.#gate.ended(spider, ended.record.reason !== 'bootstrap_failed');
+      if (run.isRefused && ended.verdict === 'finished') return { ...ended, verdict: 'pending' };
       // A stop that was asked for is not the end of a machine.
       return run.isStopped && ended.record.reason === 'shutdown'
         ? { verdict: 'failed', record: { ...ended.record, reason: 'stopped' } }
@@ -293,7 +296,7 @@ export class FleetAgent {
     const attempts = job.opts.attempts ?? 1;
     const mayRetry = verdict === 'retry' && job.attemptsMade + 1 < attempts;
     const to = verdict === 'retry' ? (mayRetry ? 'pending' : 'failed') : verdict;
-    if (!(await this.#release(claim, to, record))) {
+    if (!(await this.#ledger.release(claim, to, record))) {
       return this.#options.log.warn(`${member} ended here after a later run of it had begun.`);
     }
     if (to === 'finished') {
@@ -320,57 +323,12 @@ export class FleetAgent {
       error: error.message,
     };
     if (count < maxCrashes) {
-      await this.#release(claim, 'pending', record);
+      await this.#ledger.release(claim, 'pending', record);
       return this.#handBack(job, lock);
     }
-    await this.#release(claim, 'failed', record);
+    await this.#ledger.release(claim, 'failed', record);
     this.#options.log.error(`${member} ended its process ${count} times and is given up.`);
     throw new UnrecoverableError(error.message);
-  }
-
-  /** Tells Redis of the end of a run, however long it takes: it is written down until it was heard. */
-  async #release(claim: Claim, to: SpiderTarget, record?: object): Promise<boolean> {
-    const { sets } = this.#fleet;
-    const entry: JournalEntry = { owner: sets.owner, claim, to, ...(record && { record }) };
-    let isWritten = false;
-    for (;;) {
-      try {
-        const isOurs = await sets.release(claim, to, record);
-        if (isWritten) this.#journal.remove(entry);
-        this.#remember(entry);
-        return isOurs;
-      } catch (error) {
-        if (!isWritten) {
-          this.#journal.add(entry);
-          this.#options.log.warn(
-            `How ${claim.name} ended cannot be told to Redis now, and is written down: ${(error as Error).message}`,
-          );
-        }
-        isWritten = true;
-        // The next agent on this machine tells it.
-        if (this.#isStopping) throw error;
-        await sleep(retellMs);
-      }
-    }
-  }
-
-  #remember(entry: JournalEntry): void {
-    const now = performance.now();
-    this.#recent = this.#recent.filter(([at]) => now - at < recentMs);
-    this.#recent.push([now, entry]);
-  }
-
-  /** A server that was killed may have lost what it was told last, or everything. */
-  async #follow(): Promise<void> {
-    if ((await this.#mirror.follow()) !== 'restarted') return;
-    const here = new Set([...this.#runs.values()].map(({ claim }) => claim.name));
-    const count = await this.#mirror.restore((name) => here.has(name));
-    for (const [, { claim, to, record, owner }] of this.#recent)
-      await this.#fleet.sets.release(claim, to, record, owner);
-    if (this.#mirror.fleetLimit > 0) await this.#fleet.limit(this.#mirror.fleetLimit);
-    this.#options.log.warn(
-      `Redis was started anew; ${count} names that it had lost were restored.`,
-    );
   }
 
   /** Back into the queue, without an attempt charged. */
@@ -389,7 +347,7 @@ export class FleetAgent {
     await Promise.all(
       [...this.#runs.values()].map(async (run) => {
         const asked = performance.now();
-        const answer = await this.#fleet.sets.renew(run.claim);
+        const answer = await this.#ledger.renew(run.claim);
         if (answer !== 'lost') run.renewedAt = asked;
         if (answer === undefined) return;
         run.isStopped = answer !== 'lost';
@@ -398,19 +356,13 @@ export class FleetAgent {
     );
   }
 
-  /** Whether a run may put its feeds in place. Without Redis it may as long as nobody else can have been given its job. */
+  /** Whether a run may put its feeds in place. */
   async #holds(id: number): Promise<boolean> {
-    for (;;) {
-      const run = this.#runs.get(id);
-      if (run === undefined) return false;
-      try {
-        return await inTime(this.#fleet.sets.holds(run.claim));
-      } catch {
-        const heldMs = performance.now() - run.renewedAt;
-        if (heldMs < this.#options.lockMs * 0.8) return true;
-        await sleep(retellMs);
-      }
-    }
+    const run = this.#runs.get(id);
+    if (run === undefined) return false;
+    const holds = await this.#ledger.holds(run.claim, () => run.renewedAt);
+    run.isRefused = !holds;
+    return holds;
   }
 
   #keepLog(id: number, lines: readonly string[]): void {
@@ -472,15 +424,10 @@ export class FleetAgent {
 
   async #reconcile(): Promise<void> {
     const { log, stalledMs } = this.#options;
-    const told = this.#journal.entries().length > 0 ? await this.#replay() : 0;
+    const told = await this.#ledger.replay();
     if (told > 0) log.info(`${told} ends of runs, written down earlier, were told to Redis`);
     const found = await this.#fleet.reconcile(Math.min(stalledMs, 30_000));
     if (found > 0) log.info(`${found} names in pending had no job: taken as orders`);
-  }
-
-  /** What an earlier agent of this machine left. */
-  async #replay(): Promise<number> {
-    return this.#journal.replay(this.#fleet.sets);
   }
 
   /** Repeats work whose failure means that Redis is away: the next time may do. */
@@ -504,13 +451,10 @@ interface Run {
   readonly claim: Claim;
   readonly host: HostProcess;
   isStopped: boolean;
+  /** True if its feeds were not put in place: it has not finished then, whatever it says. */
+  isRefused: boolean;
   /** When Redis was last asked for more time and gave it. */
   renewedAt: number;
-}
-
-/** A server that stands still says nothing, not even no. */
-async function inTime<T>(promise: Promise<T>): Promise<T> {
-  return Promise.race([promise, sleep(answerMs).then(() => Promise.reject(new Error('late')))]);
 }
 
 function sleep(ms: number): Promise<void> {

@@ -18,7 +18,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
       await using server = await startRedis();
       await using fleet = await openFleet(server.url);
       await using nap = await napLog();
-      process.env['NODE_OPTIONS'] = '--max-old-space-size=80';
+      process.env['NODE_OPTIONS'] = '--max-old-space-size=200';
       const [block, memory] = await fleet.add([
         { spider: 'nap', args: { mode: 'block' } },
         { spider: 'nap', args: { mode: 'memory' } },
@@ -96,7 +96,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
       await nap.open();
       await expect.poll(async () => (await nap.lines('end')).length, { timeout }).toBe(4);
       const journal = new RunJournal(join(stateFolder, 'journal'));
-      await expect.poll(() => journal.entries().length, { timeout: 25_000 }).toBe(4);
+      await expect.poll(() => journal.entries().length, { timeout }).toBe(4);
       await server.start(withFile);
       await expect.poll(async () => (await nap.lines('end')).length, { timeout }).toBe(6);
       await agent.untilEmpty();

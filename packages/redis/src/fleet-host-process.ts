@@ -43,6 +43,9 @@ interface Waiter {
   reject(error: Error): void;
 }
 
+/** Milliseconds that a host may take to start, on a busy machine. */
+const startMs = 120_000;
+
 /** @internal A child process with spiders, as its agent sees it. */
 export class HostProcess {
   readonly isAlone: boolean;
@@ -57,6 +60,7 @@ export class HostProcess {
   #count = 0;
   #lagMs = 0;
   #lastBeat = performance.now();
+  #hasSpoken = false;
   #isLeaving = false;
   #killedFor: string | undefined;
 
@@ -96,6 +100,7 @@ export class HostProcess {
 
   /** Milliseconds that its event loop is late, or was in the last half second. */
   get lagMs(): number {
+    if (!this.#hasSpoken) return 0;
     // Half a second between two beats is what they take.
     return Math.max(this.#lagMs, performance.now() - this.#lastBeat - 1000);
   }
@@ -117,7 +122,8 @@ export class HostProcess {
 
   /** Kills a host that gives no sign of life: a callback of its holds all the others. */
   check(blockMs: number): void {
-    if (performance.now() - this.#lastBeat <= blockMs) return;
+    const mayBeSilentMs = this.#hasSpoken ? blockMs : Math.max(blockMs, startMs);
+    if (performance.now() - this.#lastBeat <= mayBeSilentMs) return;
     this.#killedFor = `after its event loop was blocked for more than ${blockMs / 1000} s (FLEET_BLOCK_LIMIT)`;
     this.kill();
   }
@@ -144,6 +150,7 @@ export class HostProcess {
 
   #hear(message: FromHost): void {
     this.#lastBeat = performance.now();
+    this.#hasSpoken = true;
     if (message.type === 'beat') {
       this.rssMb = message.rssMb;
       this.#lagMs = message.lagMs;

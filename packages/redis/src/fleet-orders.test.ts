@@ -118,6 +118,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     server.process.kill('SIGCONT');
     // The lease is long over, and another machine is the first to be heard.
     expect(await second.reap()).toBe(0);
+    expect(await second.reap()).toBe(0);
     expect(await first.renew(claim)).toBeUndefined();
     expect(await second.reap()).toBe(0);
     expect(await first.release(claim, 'finished')).toBe(true);
@@ -154,7 +155,6 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     expect(await fleet.sets.renew(claims.get('b')!)).toBeUndefined();
     expect(await fleet.sets.renew(claims.get('c')!)).toBeUndefined();
     expect(await fleet.sets.release(claims.get('b')!, 'finished')).toBe(true);
-    expect(await fleet.sets.release(claims.get('a')!, 'finished')).toBe(false);
     await expect.poll(() => fleet.reconcile(1), { timeout: 8000 }).toBe(2);
     const jobs = await fleet.queue.getPrioritized();
     expect(jobs.map(({ data }) => [data.spider, data.args])).toEqual(
@@ -188,8 +188,8 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     await using server = await startRedis();
     await using fleet = await openFleet(server.url);
     expect(await fleet.warnings()).toEqual([expect.stringContaining('appendonly no')]);
-    await using redis = await connectRedis({ url: server.url });
-    await redis.call('CONFIG', 'SET', 'appendonly', 'yes');
-    expect(await fleet.warnings()).toEqual([]);
+    await using safe = await startRedis('--appendonly', 'yes');
+    await using other = await openFleet(safe.url);
+    expect(await other.warnings()).toEqual([]);
   });
 });

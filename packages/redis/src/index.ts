@@ -30,7 +30,13 @@ export {
   fleetOptions,
   groupLimits,
 } from './fleet-settings.ts';
-export { type ReasonVerdict, recordOf, type RunRecord, verdictOf } from './reasons.ts';
+export {
+  type ReasonVerdict,
+  type ReasonVerdicts,
+  recordOf,
+  type RunRecord,
+  verdictOf,
+} from './reasons.ts';
 export { SpiderCountLimit } from './spider-count-limit.ts';
 export {
   type Claim,

@@ -5,6 +5,11 @@ import type { SpiderTarget } from './spider-sets.ts';
 /** What the end of a run means: where the name goes, `retry` for a failure that may pass, `none` where the run is not ours any more. */
 export type ReasonVerdict = SpiderTarget | 'retry' | 'none';
 
+/** What close reasons mean: a table, or a function that looks at the stats as well and may leave a result to the built-in table. */
+export type ReasonVerdicts =
+  | Readonly<Record<string, ReasonVerdict>>
+  | ((result: CrawlResult) => ReasonVerdict | undefined);
+
 const verdicts: Readonly<Record<string, ReasonVerdict>> = {
   finished: 'finished',
   shutdown: 'pending',
@@ -21,13 +26,13 @@ const verdicts: Readonly<Record<string, ReasonVerdict>> = {
 /**
  * What a close reason means. Reasons that are not in the table, `closespider_…` among them, were meant, and are finished.
  *
- * @param own - A table that is asked first, as of `FLEET_REASONS`.
+ * @param own - What is asked first, as of `FLEET_REASONS`.
  */
-export function verdictOf(
-  { reason }: Pick<CrawlResult, 'reason'>,
-  own: Readonly<Record<string, ReasonVerdict>> = {},
-): ReasonVerdict {
-  if (Object.hasOwn(own, reason)) return own[reason]!;
+export function verdictOf(result: CrawlResult, own: ReasonVerdicts = {}): ReasonVerdict {
+  const { reason } = result;
+  const said = typeof own === 'function' ? own(result) : undefined;
+  if (said !== undefined) return said;
+  if (typeof own === 'object' && Object.hasOwn(own, reason)) return own[reason]!;
   return Object.hasOwn(verdicts, reason) ? verdicts[reason]! : 'finished';
 }
 

@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     const quick = new SpiderSets(redis);
     await slow.order(['a']);
     const first = (await slow.claim('a')) as Claim;
-    await expect.poll(() => quick.reap()).toBe(1);
+    await expect.poll(() => slow.reap()).toBe(1);
     expect(await redis.call('SMEMBERS', 'pending')).toEqual(['a']);
     const second = (await quick.take()) as Claim;
     expect(second.token).toBeGreaterThan(first.token);
@@ -128,7 +128,9 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     expect(await slow.release(first, 'finished')).toBe(false);
     expect(await redis.call('SMEMBERS', 'running')).toEqual(['a']);
     expect(await quick.release(second, 'finished')).toBe(true);
-    expect(await quick.release(second, 'finished')).toBe(false);
+    // Said again, because the answer was lost: it stays as it is.
+    expect(await quick.release(second, 'finished')).toBe(true);
+    expect(await quick.release(second, 'failed')).toBe(false);
     // Started late, by somebody who counts runs: an order that was carried out is not carried out again.
     const fence = { generation: 7, start: 1 };
     expect(await quick.claim('a', fence)).toMatchObject({ token: 7_000_001 });

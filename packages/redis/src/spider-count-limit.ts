@@ -1,7 +1,7 @@
 import { CloseSpider, type Crawler, type CrawlResult, type Extension, NotConfigured } from 'lycosa';
 
 import { connectRedis, type RedisConnection, redisOptions } from './connection.ts';
-import { type ReasonVerdict, recordOf, verdictOf } from './reasons.ts';
+import { type ReasonVerdicts, recordOf, verdictOf } from './reasons.ts';
 import { type Claim, SpiderSets, spiderSetsOptions } from './spider-sets.ts';
 
 declare module 'lycosa' {
@@ -16,8 +16,8 @@ declare module 'lycosa' {
     FLEET_MACHINE: string | undefined;
     /** Seconds after which a running spider that nobody renews is pending again; 120 if absent. */
     FLEET_LEASE: number | undefined;
-    /** What close reasons mean, over the built-in table: `{ banned: 'failed' }`. */
-    FLEET_REASONS: Readonly<Record<string, ReasonVerdict>> | undefined;
+    /** What close reasons mean, over the built-in table: `{ banned: 'failed' }`, or a function of the result. */
+    FLEET_REASONS: ReasonVerdicts | undefined;
   }
 }
 
@@ -31,7 +31,7 @@ interface CountedCrawl {
 interface SpiderCountLimitOptions {
   readonly open: () => Promise<RedisConnection>;
   readonly sets: (redis: RedisConnection) => SpiderSets;
-  readonly reasons: Readonly<Record<string, ReasonVerdict>>;
+  readonly reasons: ReasonVerdicts;
   /** Milliseconds that Redis gets for an answer. */
   readonly patienceMs: number;
 }

@@ -19,21 +19,19 @@ export const keyNames = [
   'fleet:attempts',
   'fleet:group',
   'fleet:limits',
-  'fleet:clock',
+  'fleet:late',
 ] as const;
 
-// A server that stood still has heard of no renewal. Whoever renews gets half a lease to do so before anybody is given up.
+/** Milliseconds after the end of a lease in which its owner is still heard, and half a lease at most; agents speak each 5 s. */
+const graceMs = 6000;
+
+// A lease that is over is looked at twice: a server that stood still has heard of no renewal, and gives everybody the time
+// to speak before anybody is given up.
 const prelude = `
-local pending, running, finished, failed, owner, lease, token, done, result, stop, events, generation, run, history, at, orders, attempts, group, limits, clock = unpack(KEYS)
+local pending, running, finished, failed, owner, lease, token, done, result, stop, events, generation, run, history, at, orders, attempts, group, limits, late = unpack(KEYS)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local leaseMs = tonumber(ARGV[1])
-local last, hold_until = unpack(redis.call('HMGET', clock, 'last', 'hold'))
-if last and now - tonumber(last) > leaseMs / 2 then
-  hold_until = now + leaseMs / 2
-  redis.call('HSET', clock, 'hold', hold_until)
-end
-redis.call('HSET', clock, 'last', now)
 local function move(name, to, by)
   for i = 1, 4 do
     if KEYS[i] ~= to then redis.call('SREM', KEYS[i], name) end
@@ -61,22 +59,31 @@ end
 local function free(name)
   redis.call('HDEL', owner, name)
   redis.call('ZREM', lease, name)
+  redis.call('SREM', late, name)
   redis.call('HDEL', group, name)
+end
+local function extend(name)
+  redis.call('ZADD', lease, now + leaseMs, name)
+  redis.call('SREM', late, name)
 end
 local function hold(name, by, mode)
   redis.call('HSET', owner, name, by .. '|' .. mode)
-  redis.call('ZADD', lease, now + leaseMs, name)
+  extend(name)
   if redis.call('SISMEMBER', running, name) == 0 then move(name, running, by) end
 end
 local function reap()
-  if hold_until and now < tonumber(hold_until) then return 0 end
-  local late = redis.call('ZRANGEBYSCORE', lease, '-inf', now, 'LIMIT', 0, 100)
-  for _, name in ipairs(late) do
-    free(name)
-    close(name, '"state":"pending","reason":"lost"')
-    if redis.call('SISMEMBER', running, name) == 1 then move(name, pending, 'lease') end
+  local count = 0
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', lease, '-inf', now, 'LIMIT', 0, 100)) do
+    if redis.call('SADD', late, name) == 1 then
+      redis.call('ZADD', lease, now + math.min(leaseMs / 2, ${graceMs}), name)
+    else
+      free(name)
+      close(name, '"state":"pending","reason":"lost"')
+      if redis.call('SISMEMBER', running, name) == 1 then move(name, pending, 'lease') end
+      count = count + 1
+    end
   end
-  return #late
+  return count
 end
 local function full(machine, limit, fleetLimit)
   fleetLimit = tonumber(redis.call('HGET', limits, '*') or fleetLimit)
@@ -139,7 +146,7 @@ local held = redis.call('HGET', owner, name)
 local answer = {'lost'}
 if redis.call('HGET', token, name) == mine then
   if held == by .. '|o' or held == by .. '|t' then
-    redis.call('ZADD', lease, now + leaseMs, name)
+    extend(name)
     answer = {'ok', redis.call('HGET', stop, name) or ''}
   elseif not held and redis.call('SISMEMBER', pending, name) == 1 then
     hold(name, by, 'o')
@@ -160,6 +167,7 @@ if redis.call('HGET', token, name) ~= mine then return {'lost'} end
 local held = redis.call('HGET', owner, name)
 if held then
   if held ~= by .. '|o' and held ~= by .. '|t' then return {'lost'} end
+elseif redis.call('SISMEMBER', to, name) == 1 and to ~= pending then return {'ok'}
 elseif redis.call('SISMEMBER', pending, name) == 0 then return {'lost'} end
 free(name)
 if record ~= '' then redis.call('HSET', result, name, record) end

@@ -155,7 +155,7 @@ export class SpiderSets {
    *
    * @param record - What `results()` shall say of it.
    * @param owner - Whose claim it was; ours by default.
-   * @returns False, and nothing is changed, if a later run has begun or this one was ended already.
+   * @returns False, and nothing is changed, if a later run has begun. Said again, it is true and changes nothing.
    */
   async release(
     claim: Claim,
