@@ -1,10 +1,19 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import { UsageError } from '../errors.ts';
 import { deserializeRequest } from '../http/serialize.ts';
 import { hostOf } from '../http/url.ts';
-import { jobPath, lockJob, makeJobTables, needJob } from './job.ts';
+import { JobHeldError, jobPath, lockJob, makeJobTables, needJob } from './job.ts';
 
 /** What a repair could save. */
 export interface JobRepair {
@@ -13,6 +22,9 @@ export interface JobRepair {
   /** The file as it was. */
   readonly damagedPath: string;
 }
+
+/** Bytes; a header that says more is damaged itself. */
+const maxLength = 2 ** 40;
 
 /** The tables of a job and the columns of their order. */
 const tables = [
@@ -37,7 +49,12 @@ export async function repairJob(folder: string): Promise<JobRepair> {
   const damagedPath = `${path}.damaged`;
   if (existsSync(damagedPath))
     throw new UsageError(`${damagedPath} is there from an earlier repair. Move it away first.`);
-  const from = await lockJob(folder);
+  const from = await lockJob(folder).catch((error: unknown) => {
+    if (error instanceof JobHeldError) throw error;
+    // SQLite reads nothing of a file that is shorter than it says; pages of zeros are only damaged.
+    if (!lengthen(path)) throw error;
+    return lockJob(folder);
+  });
   rmSync(newPath, { force: true });
   const to = new DatabaseSync(newPath);
   try {
@@ -64,6 +81,22 @@ export async function repairJob(folder: string): Promise<JobRepair> {
     if (from.isOpen) from.close();
     rmSync(newPath, { force: true });
     throw error;
+  }
+}
+
+/** Gives the file the length that its header names; false if it is not shorter. */
+function lengthen(path: string): boolean {
+  const header = Buffer.alloc(100);
+  const file = openSync(path, 'r+');
+  try {
+    if (readSync(file, header) < header.length) return false;
+    // https://www.sqlite.org/fileformat.html#the_database_header
+    const length = header.readUInt16BE(16) * header.readUInt32BE(28);
+    if (length <= fstatSync(file).size || length > maxLength) return false;
+    ftruncateSync(file, length);
+    return true;
+  } finally {
+    closeSync(file);
   }
 }
 
