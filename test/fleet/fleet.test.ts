@@ -26,9 +26,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     const fleet = (...args: string[]): Promise<string> => node(bin, 'fleet', ...args, '-s', url);
     const once = ['-s', 'FLEET_ATTEMPTS=1'];
     expect(await fleet('add', 'nap')).toBe('1 ordered, 1 pending\n');
-    expect(await fleet('add', '--all', '-a', 'mode=broken', ...once)).toBe(
-      '1 ordered, 2 pending\n',
-    );
+    expect(await fleet('add', 'nap', '-a', 'mode=broken', ...once)).toBe('1 ordered, 2 pending\n');
     await expect(fleet('add', 'npa')).rejects.toThrow('Did you mean nap?');
     await fleet('run', '--until-empty', '--count', '2', '--hosts', '2', '--nolog');
     const status = JSON.parse(await fleet('status', '--json')) as Record<string, unknown>;
@@ -47,8 +45,9 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     );
     await fleet('cron', 'remove', 'nightly');
     await fleet('drain');
+    expect(await fleet('add', '--all')).toMatch(/^2 ordered, 2 pending\n$/);
     expect(await fleet('requeue')).toBe('1 requeued\n');
-    expect(await fleet('status')).toMatch(/^pending 1 .*\ndraining: /);
+    expect(await fleet('status')).toMatch(/^pending 3 .*\ndraining: /);
   });
 
   test('SIGTERM hands back what runs, charges no attempt, and ends with 0', async () => {
