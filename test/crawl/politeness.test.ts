@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { type Answer, startSite } from '@lycosa/site';
 import {
+  type Crawler,
   CrawlerProcess,
   createLogger,
   Request,
@@ -102,6 +103,91 @@ test('the order of start() holds with robots.txt and a delay, and nothing is los
   const { length } = ['/robots.txt', '/1', '/2', '/robots.txt', '/3', '/4'];
   expect(paths().slice(-length)).toEqual(['/robots.txt', '/1', '/2', '/robots.txt', '/3', '/4']);
 }, 20_000);
+
+test('while robots.txt answers with 5xx or breaks off, pages wait; then all are fetched, once', async () => {
+  // What breaks on a connection that was used before is sent once more at once.
+  const answers: (Answer | undefined)[] = [{ status: 503 }, undefined, undefined];
+  const pages: string[] = [];
+  await using site = await startSite({
+    '/robots.txt': (_, request) => {
+      if (answers.length === 0) return 'User-agent: *\nDisallow: /no';
+      const answer = answers.shift();
+      if (answer === undefined) request.socket.destroy();
+      return answer ?? '';
+    },
+    '*': (_, { url = '' }) => {
+      pages.push(url);
+      return 'page';
+    },
+  });
+  const urls = ['/a', '/b', '/no', '/c'].map((path) => site.url + path);
+  const { result } = await crawl(pageSpider(urls), {
+    ROBOTSTXT_OBEY: true,
+    RETRY_TIMES: 0,
+    ROBOTSTXT_RETRY_DELAY: 0.1,
+  });
+  expect(pages.toSorted()).toEqual(['/a', '/b', '/c']);
+  expect(result.stats).toMatchObject({
+    'robotstxt/request_count': 3,
+    'robotstxt/held_count': 8,
+    'robotstxt/forbidden': 1,
+    'account/done': 3,
+    'account/dropped': 1,
+  });
+});
+
+test('a stop while pages wait for robots.txt keeps them in the job', async () => {
+  const jobdir = join(folder, 'held');
+  let isUp = false;
+  await using site = await startSite({
+    '/robots.txt': () => (isUp ? 'User-agent: *' : { status: 500 }),
+    '*': 'page',
+  });
+  const settings = { ROBOTSTXT_OBEY: true, RETRY_TIMES: 0, JOBDIR: jobdir };
+  const urls = ['/a', '/b'].map((path) => site.url + path);
+  await using process = new CrawlerProcess({
+    settings: { ...quick, ...settings, ROBOTSTXT_RETRY_DELAY: 3600 },
+    logger: silent(),
+  });
+  const crawling = process.crawl(pageSpider(urls));
+  await vi.waitUntil(() => [...process.crawlers][0]?.stats.get('robotstxt/held_count') === 2);
+  process.stop();
+  expect((await crawling).stats).toMatchObject({ 'account/left': 2 });
+  isUp = true;
+  // The wait is part of the request: only the clock of the next run ends it.
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_700_000);
+  try {
+    const { result } = await crawl(pageSpider(urls), settings);
+    expect(result.stats).toMatchObject({ finish_reason: 'finished', 'account/done': 2 });
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test('each change of a delay is told as it happens, with its cause', async () => {
+  await using site = await startSite({
+    '/robots.txt': 'User-agent: *\nCrawl-delay: 0.02',
+    '/busy': { status: 429 },
+    '*': 'page',
+  });
+  const heard: string[] = [];
+  class Told extends pageSpider([`${site.url}/a`, `${site.url}/busy`]) {
+    static override fromCrawler(crawler: Crawler): Spider {
+      crawler.signals.connect('slot_changed', ({ key, change }) =>
+        heard.push(`${key} ${change.cause}`),
+      );
+      return new this();
+    }
+  }
+  await crawl(Told, {
+    BACKOFF_ENABLED: true,
+    ROBOTSTXT_OBEY: true,
+    RETRY_TIMES: 0,
+    BACKOFF_START_DELAY: 0.05,
+  });
+  expect(heard).toContain('127.0.0.1 robots.txt');
+  expect(heard.some((line) => line.includes('429'))).toBe(true);
+});
 
 test('what robots.txt asks of a crawler goes with it', async () => {
   await using site = await startSite({

@@ -275,6 +275,9 @@ export class Crawler {
       if (outcome instanceof CloseSpider) engine.closeSpider(outcome.reason);
     }
     if (this.#stopMode !== undefined) engine.closeSpider('shutdown', this.#stopMode);
+    if (signals.has('slot_changed')) {
+      this.slots.listen((key, change) => signals.send('slot_changed', { key, change }));
+    }
     if (opened && !engine.isClosing) {
       await signals.sendAwaited('engine_started', {});
       await engine.run();

@@ -6,6 +6,7 @@ import { hostOf } from '../http/url.ts';
 import type { TlsSettings } from './handlers/tls.ts';
 import {
   Slot,
+  type SlotListener,
   type SlotOverride,
   type SlotReport,
   type SlotWaiter,
@@ -179,6 +180,7 @@ export class CrawlerSlots implements SlotKeeper {
   readonly #asked = new Map<string, Promise<void>>();
   #common: SlotWish;
   #startDelay: number | undefined;
+  #listener: SlotListener | undefined;
   #reserved: Slot | undefined;
   #isClosed = false;
 
@@ -267,6 +269,12 @@ export class CrawlerSlots implements SlotKeeper {
     if (slot.learnt === undefined) slot.learn(delay, 'learnt in an earlier run');
   }
 
+  /** Tells `listener` of each change of a slot that this crawler uses. */
+  listen(listener: SlotListener): void {
+    this.#listener = listener;
+    for (const { slot } of this.#used.values()) slot.listen(listener);
+  }
+
   isReady(key: string): boolean {
     return this.#entry(key).slot.isReady;
   }
@@ -318,6 +326,7 @@ export class CrawlerSlots implements SlotKeeper {
   /** Withdraws this crawler's wishes. */
   close(): void {
     for (const { slot, wish } of this.#used.values()) {
+      if (this.#listener) slot.unlisten(this.#listener);
       slot.removeWish(wish);
       slot.dropSiteFloors(this);
     }
@@ -336,6 +345,7 @@ export class CrawlerSlots implements SlotKeeper {
       if (this.#isClosed) return entry;
       if (this.#used.size === 0) this.#registry.keep(this);
       this.#used.set(key, entry);
+      if (this.#listener) entry.slot.listen(this.#listener);
       entry.slot.addWish(wish);
       // An explicit delay is where the slot starts; a learnt one is kept.
       if (wish.adaptive && entry.slot.learnt === undefined) {

@@ -60,6 +60,9 @@ export interface SlotWish {
   readonly adaptive: boolean;
 }
 
+/** Hears of each change of a slot. */
+export type SlotListener = (key: string, change: SlotChange) => void;
+
 /** Whoever waits for a slot that may not send now. */
 export interface SlotWaiter {
   slotReady(): void;
@@ -84,6 +87,7 @@ export class Slot {
   #backoff: SlotBackoff | undefined;
   #delay = 0;
   readonly #changes: SlotChange[] = [];
+  #listeners: Set<SlotListener> | undefined;
   #concurrency = 1;
   #floor = 0;
   #jitter = 0;
@@ -206,6 +210,15 @@ export class Slot {
     this.#isHeld = false;
     this.#note(this.#delay, 'resumed by hand');
     this.wake();
+  }
+
+  listen(listener: SlotListener): void {
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
+  }
+
+  unlisten(listener: SlotListener): void {
+    this.#listeners?.delete(listener);
   }
 
   report(): SlotReport {
@@ -336,6 +349,7 @@ export class Slot {
     const to = this.#delay;
     const last = this.#changes.at(-1);
     const time = Date.now();
+    for (const listener of this.#listeners ?? []) listener(this.key, { time, from, to, cause });
     if (last?.cause === cause && Math.sign(to - from) === Math.sign(last.to - last.from)) {
       this.#changes[this.#changes.length - 1] = { ...last, time, to };
       return;

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { buildComponent } from '../crawler/component.ts';
 import type { Crawler } from '../crawler/crawler.ts';
 import { Downloader } from '../downloader/downloader.ts';
@@ -54,6 +56,8 @@ export class Engine implements ScraperHost {
   #isPaused = false;
   #isCut = false;
   #isClosing = false;
+  /** Ends the waits of downloads past the scheduler. */
+  readonly #closing = new AbortController();
   #reason = 'finished';
   #dueTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -270,7 +274,8 @@ export class Engine implements ScraperHost {
         this.#postponed.delete(outcome);
         next = outcome;
         const wait = (next.notBefore ?? 0) - Date.now();
-        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        if (wait > 0)
+          await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => {});
         if (this.#isClosing) throw new DownloadCancelledError('The crawl is stopping.');
       }
     } finally {
@@ -306,6 +311,7 @@ export class Engine implements ScraperHost {
   closeSpider(reason = 'cancelled', mode: StopMode = 'graceful'): void {
     if (!this.#isClosing) {
       this.#isClosing = true;
+      this.#closing.abort();
       this.#reason = reason;
       this.#crawler.log.info(`Closing spider (${reason})`);
       this.downloader.cancelWaiting();

@@ -265,6 +265,10 @@ export const defaultSettings = {
   ROBOTSTXT_MAX_SIZE: 524_288,
   /** Obey robots.txt. */
   ROBOTSTXT_OBEY: true,
+  /** Seconds that pages wait where robots.txt answers with 5xx or not at all; twice as long each time. */
+  ROBOTSTXT_RETRY_DELAY: 15,
+  /** Times that pages wait for robots.txt before they are dropped or fail. */
+  ROBOTSTXT_RETRY_TIMES: 2,
   /** Name that robots.txt is read for; the User-Agent of the request if absent. */
   ROBOTSTXT_USER_AGENT: undefined as string | undefined,
   /** Where requests wait, as a class or as text (`@lycosa/redis#RedisScheduler`); if absent, memory or the file of JOBDIR. */

@@ -1,4 +1,5 @@
 import type { Crawler, CrawlResult } from '../crawler/crawler.ts';
+import type { SlotChange } from '../downloader/slot.ts';
 import type { Failure } from '../errors.ts';
 import type { Headers } from '../http/headers.ts';
 import type { Request } from '../http/request.ts';
@@ -52,6 +53,8 @@ export interface SignalMap {
   spider_error: { failure: Failure; response: Response | null; spider: Spider };
   /** A robots.txt was read. Awaited. */
   robots_parsed: { robotparser: unknown; request: Request };
+  /** The delay of a slot that the crawl uses has changed, or it was paused; `change.cause` says why. */
+  slot_changed: { key: string; change: SlotChange };
   /** Memory passed `MEMUSAGE_WARNING_MB`; once. */
   memusage_warning_reached: object;
   /** Nothing left to do. `DontCloseSpider` keeps the spider open, `CloseSpider` sets the reason. */

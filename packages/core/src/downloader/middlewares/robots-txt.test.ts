@@ -1,7 +1,13 @@
 import { expect, test, vi } from 'vitest';
 
 import { fakeCrawler } from '../../../../../test/fake-crawler.ts';
-import { DownloadTimeoutError, IgnoreRequest, NotConfigured } from '../../errors.ts';
+import {
+  CannotResolveHostError,
+  DownloadCancelledError,
+  DownloadTimeoutError,
+  IgnoreRequest,
+  NotConfigured,
+} from '../../errors.ts';
 import { Request } from '../../http/request.ts';
 import { Response } from '../../http/response.ts';
 import { RobotsTxtMiddleware } from './robots-txt.ts';
@@ -30,28 +36,42 @@ test('one fetch an origin; then the answer comes without a promise', async () =>
     'Forbidden by robots.txt',
   );
   expect(fetched).toEqual(['http://h.test/robots.txt']);
-  await middleware
-    .processRequest(new Request('http://h.test:81/no', { headers: { 'User-Agent': 'x' } }))
-    ?.catch(() => {});
+  await expect(
+    middleware.processRequest(
+      new Request('http://h.test:81/no', { headers: { 'User-Agent': 'x' } }),
+    ),
+  ).rejects.toThrow(IgnoreRequest);
   expect(fetched).toHaveLength(2);
   expect(stats.get('robotstxt/request_count')).toBe(2);
   expect(stats.get('robotstxt/response_status_count/200')).toBe(2);
   expect(stats.get('robotstxt/forbidden')).toBe(3);
 });
 
-test('4xx allows everything, 5xx nothing until it is asked again a minute later', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
+test('4xx allows everything; with 5xx pages wait twice, then are dropped until it is asked again', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'Date'] });
   try {
     const missing = RobotsTxtMiddleware.fromCrawler(answer(404).crawler);
     await missing.processRequest(new Request('http://h.test/a'));
-    const { crawler, fetched } = answer(503);
+    const { crawler, fetched, stats } = answer(503);
     const broken = RobotsTxtMiddleware.fromCrawler(crawler);
-    const request = new Request('http://h.test/a');
-    await expect(broken.processRequest(request)).rejects.toMatchObject({ dropCause: 'robots' });
-    expect(() => broken.processRequest(request)).toThrow('status 503');
-    await vi.advanceTimersByTimeAsync(61_000);
-    await expect(broken.processRequest(request)).rejects.toThrow(IgnoreRequest);
-    expect(fetched).toHaveLength(2);
+    const page = new Request('http://h.test/a', { cbKwargs: { a: 1 } });
+    const waits = async () => (await broken.processRequest(page))!.notBefore! - Date.now();
+    expect(await waits()).toBe(15_001);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await waits()).toBe(10_001);
+    const held = await broken.processRequest(page);
+    expect(held).toMatchObject({ url: page.url, dontFilter: true, cbKwargs: { a: 1 } });
+    expect(fetched).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await waits()).toBe(30_001);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await expect(broken.processRequest(page)).rejects.toMatchObject({ dropCause: 'robots' });
+    expect(() => broken.processRequest(page)).toThrow('status 503');
+    expect(fetched).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await expect(broken.processRequest(page)).rejects.toThrow(IgnoreRequest);
+    expect(fetched).toHaveLength(4);
+    expect(stats.get('robotstxt/held_count')).toBe(4);
   } finally {
     vi.useRealTimers();
   }
@@ -85,15 +105,27 @@ test('after a day the file is asked for again, and where it cannot be had what w
   }
 });
 
-test('where robots.txt cannot be reached, the pages fail with the same error', async () => {
+test('where robots.txt cannot be reached, pages wait; in the end they fail with the same error', async () => {
   const { crawler, stats } = fakeCrawler({
+    settings: { ROBOTSTXT_RETRY_TIMES: 1, ROBOTSTXT_RETRY_DELAY: 0 },
     download: () => Promise.reject(new DownloadTimeoutError('late')),
   });
   const middleware = RobotsTxtMiddleware.fromCrawler(crawler);
-  await expect(middleware.processRequest(new Request('http://h.test/'))).rejects.toThrow(
-    DownloadTimeoutError,
-  );
-  expect(stats.get('robotstxt/exception_count/DownloadTimeoutError')).toBe(1);
+  const page = new Request('http://h.test/');
+  expect(await middleware.processRequest(page)).toMatchObject({ url: page.url });
+  await expect(middleware.processRequest(page)).rejects.toThrow(DownloadTimeoutError);
+  expect(stats.get('robotstxt/exception_count/DownloadTimeoutError')).toBe(2);
+});
+
+test.each([
+  new CannotResolveHostError('gone', {
+    cause: Object.assign(new Error('no'), { code: 'ENOTFOUND' }),
+  }),
+  new DownloadCancelledError('a blocked address'),
+])('pages do not wait for what will not change: $message', async (error) => {
+  const { crawler } = fakeCrawler({ download: () => Promise.reject(error) });
+  const middleware = RobotsTxtMiddleware.fromCrawler(crawler);
+  await expect(middleware.processRequest(new Request('http://h.test/'))).rejects.toThrow(error);
 });
 
 test('meta and the setting switch it off', () => {

@@ -1,9 +1,18 @@
 import type { Crawler } from '../../crawler/crawler.ts';
-import { Control, IgnoreRequest, NotConfigured, toError } from '../../errors.ts';
+import {
+  CannotResolveHostError,
+  Control,
+  DownloadCancelledError,
+  DownloadError,
+  IgnoreRequest,
+  NotConfigured,
+  toError,
+  UnsupportedUrlSchemeError,
+} from '../../errors.ts';
 import { Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 import { originOf } from '../../http/url.ts';
-import type { DownloaderMiddleware } from '../middleware.ts';
+import type { DownloaderMiddleware, MaybePromise } from '../middleware.ts';
 import { RobotsTxt } from '../robots-parser.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -19,6 +28,10 @@ type Verdict = RobotsTxt | 'no rules' | Error;
 interface Entry {
   verdict: Verdict | undefined;
   pending: Promise<Verdict> | undefined;
+  /** Times in a row that it could not be had. */
+  failures: number;
+  /** Pages wait until it is asked for again. */
+  isHeld: boolean;
   /** On the clock of `performance.now()`, which nobody sets back. */
   expiresAt: number;
   /** Seconds that it asks to keep between requests, cut to what is allowed. */
@@ -27,8 +40,9 @@ interface Entry {
 
 /**
  * Obeys robots.txt. One fetch an origin; requests that come meanwhile wait for it. A file that cannot be had
- * with a 4xx allows everything, a 5xx or a broken connection nothing until it can be read (RFC 9309 §2.3.1).
- * `meta.dontObeyRobotstxt` lets a request pass.
+ * with a 4xx allows everything, a 5xx or a broken connection nothing until it can be read (RFC 9309 §2.3.1): the
+ * pages wait in the scheduler while it is asked for `ROBOTSTXT_RETRY_TIMES` more. `meta.dontObeyRobotstxt` lets a
+ * request pass.
  */
 export class RobotsTxtMiddleware implements DownloaderMiddleware {
   static fromCrawler(crawler: Crawler): RobotsTxtMiddleware {
@@ -42,6 +56,8 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #maxBytes: number;
   readonly #downloadMaxsize: number;
   readonly #maxDelay: number;
+  readonly #retryTimes: number;
+  readonly #retryMs: number;
   readonly #entries = new Map<string, Entry>();
 
   constructor(crawler: Crawler) {
@@ -51,24 +67,38 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     this.#defaultAgent = settings.get('USER_AGENT');
     this.#maxBytes = settings.get('ROBOTSTXT_MAX_SIZE');
     this.#maxDelay = settings.get('ROBOTSTXT_CRAWL_DELAY_MAX');
+    this.#retryTimes = settings.get('ROBOTSTXT_RETRY_TIMES');
+    this.#retryMs = settings.get('ROBOTSTXT_RETRY_DELAY') * 1000;
     this.#downloadMaxsize = Math.min(settings.get('DOWNLOAD_MAXSIZE') || maxDownload, maxDownload);
   }
 
   /** @throws IgnoreRequest when robots.txt forbids it. */
-  processRequest(request: Request): undefined | Promise<Request | undefined> {
+  processRequest(request: Request): MaybePromise<Request | undefined> {
     if (request.meta.dontObeyRobotstxt || !request.url.startsWith('http')) return undefined;
     const origin = originOf(request.url);
     const known = this.#entries.get(origin);
     if (known?.verdict !== undefined && known.expiresAt > performance.now()) {
-      this.#keepFloor(known.floor, origin, request);
-      return this.#obey(known.verdict, request);
+      return this.#follow(known, origin, request);
     }
     const entry = known?.pending ? known : this.#fetch(origin, request);
-    return entry.pending!.then((verdict) => {
-      this.#keepFloor(entry.floor, origin, request);
-      this.#obey(verdict, request);
-      return this.#isEarly(request) ? this.#crawler.engine?.postpone(request) : undefined;
-    });
+    return entry.pending!.then(
+      () =>
+        this.#follow(entry, origin, request) ??
+        (this.#isEarly(request) ? this.#crawler.engine?.postpone(request) : undefined),
+    );
+  }
+
+  #follow(entry: Entry, origin: string, request: Request): Request | undefined {
+    this.#keepFloor(entry.floor, origin, request);
+    if (entry.isHeld) return this.#hold(entry, request);
+    return this.#obey(entry.verdict!, request);
+  }
+
+  /** Until the file is asked for again: the copy waits in the scheduler, through a stop and a resumed job too. */
+  #hold(entry: Entry, request: Request): Request {
+    this.#crawler.stats.inc('robotstxt/held_count');
+    const wait = Math.max(0, entry.expiresAt - performance.now());
+    return request.replace({ dontFilter: true, notBefore: Date.now() + Math.ceil(wait) + 1 });
   }
 
   /** After the file it is not yet the turn of a page: it waits in the scheduler, where it holds up no other site. */
@@ -99,10 +129,19 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     const last = this.#entries.get(origin);
     // Rules that were known hold on where the file cannot be had again (RFC 9309 §2.4).
     const known = last?.verdict === undefined || last.verdict instanceof Error ? undefined : last;
-    const entry: Entry = { verdict: undefined, pending: undefined, expiresAt: 0, floor: 0 };
-    entry.pending = this.#download(origin, request, known !== undefined).then((verdict) => {
+    const entry: Entry = {
+      verdict: undefined,
+      pending: undefined,
+      failures: last?.failures ?? 0,
+      isHeld: false,
+      expiresAt: 0,
+      floor: 0,
+    };
+    entry.pending = this.#download(origin, request).then((verdict) => {
       const kept = verdict instanceof Error ? known : undefined;
-      entry.expiresAt = performance.now() + (verdict instanceof Error ? retryMs : dayMs);
+      const wait = verdict instanceof Error ? this.#failed(entry, verdict, origin, kept) : dayMs;
+      if (!(verdict instanceof Error)) entry.failures = 0;
+      entry.expiresAt = performance.now() + wait;
       entry.pending = undefined;
       entry.floor = kept?.floor ?? this.#floorOf(verdict, request, origin);
       return (entry.verdict = kept?.verdict ?? verdict);
@@ -111,6 +150,26 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     this.#entries.set(origin, entry);
     if (this.#entries.size > maxOrigins) this.#evict();
     return entry;
+  }
+
+  /** @returns Milliseconds until the file may be asked for again. */
+  #failed(entry: Entry, error: Error, origin: string, kept: Entry | undefined): number {
+    const tries = entry.failures++;
+    entry.isHeld = kept === undefined && tries < this.#retryTimes && isPassing(error);
+    const wait = entry.isHeld ? this.#retryMs * 2 ** tries : retryMs;
+    const then =
+      kept !== undefined
+        ? 'the rules it had hold'
+        : entry.isHeld
+          ? 'its pages wait'
+          : 'nothing of it is fetched';
+    const { log } = this.#crawler;
+    const text = `${error.message}: ${then} for ${wait / 1000} s (robots.txt of ${origin}, RFC 9309 2.3.1.4).`;
+    if (error instanceof IgnoreRequest) log.warn(`${text} ROBOTSTXT_OBEY=false would not wait.`);
+    // Pages that are not held fail with the same error, and tell.
+    else if (entry.isHeld) log.info(text);
+    else log.debug(text);
+    return wait;
   }
 
   #evict(): void {
@@ -122,12 +181,9 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   /** Never rejects: every outcome is a verdict. */
-  async #download(origin: string, cause: Request, isKnown: boolean): Promise<Verdict> {
-    const { engine, stats, log } = this.#crawler;
+  async #download(origin: string, cause: Request): Promise<Verdict> {
+    const { engine, stats } = this.#crawler;
     const { proxy, downloadSlot } = cause.meta;
-    const then = isKnown
-      ? 'the rules it had hold for another 60 s'
-      : 'nothing of it is fetched for 60 s';
     const request = new Request(`${origin}/robots.txt`, {
       dontFilter: true,
       priority: 1000,
@@ -144,31 +200,20 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       const response = await engine.download(request);
       stats.inc('robotstxt/response_count');
       stats.inc(`robotstxt/response_status_count/${response.status}`);
-      return await this.#read(response, request, origin, then);
+      return await this.#read(response, request, origin);
     } catch (thrown) {
       const error = toError(thrown);
       stats.inc(`robotstxt/exception_count/${error.name}`);
       // More redirects than allowed, or a middleware that refused: the file counts as absent.
-      if (error instanceof Control) return 'no rules';
-      // Whoever is not fetched for it tells.
-      log.debug(`robots.txt of ${origin} could not be had, so ${then}: ${error.message}`);
-      return error;
+      return error instanceof Control ? 'no rules' : error;
     } finally {
       stats.inc('robotstxt/request_count');
     }
   }
 
-  async #read(
-    response: Response,
-    request: Request,
-    origin: string,
-    then: string,
-  ): Promise<Verdict> {
+  async #read(response: Response, request: Request, origin: string): Promise<Verdict> {
     const { status } = response;
     if (status >= 500) {
-      this.#crawler.log.warn(
-        `robots.txt of ${origin} answers with status ${status}, so ${then} (RFC 9309 2.3.1.4). ROBOTSTXT_OBEY=false would.`,
-      );
       return new IgnoreRequest(`robots.txt of ${origin} answers with status ${status}`, 'robots');
     }
     if (status < 200 || status >= 300) return 'no rules';
@@ -221,4 +266,14 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       `robots.txt of ${origin} has ${bytes} bytes; only the first ${this.#maxBytes} are read (ROBOTSTXT_MAX_SIZE).`,
     );
   }
+}
+
+/** It may be there a little later. A name that does not exist will not, nor what we do not visit. */
+function isPassing(error: Error): boolean {
+  if (error instanceof IgnoreRequest) return true;
+  if (error instanceof DownloadCancelledError || error instanceof UnsupportedUrlSchemeError)
+    return false;
+  if (error instanceof CannotResolveHostError)
+    return (error.cause as { code?: string } | undefined)?.code !== 'ENOTFOUND';
+  return error instanceof DownloadError;
 }
