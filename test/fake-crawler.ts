@@ -1,5 +1,6 @@
 import type { Crawler } from '../packages/core/src/crawler/crawler.ts';
 import { CrawlerSlots, SlotRegistry } from '../packages/core/src/downloader/slot-registry.ts';
+import { RequestFingerprints } from '../packages/core/src/http/request-fingerprints.ts';
 import type { Request } from '../packages/core/src/http/request.ts';
 import type { Response } from '../packages/core/src/http/response.ts';
 import { createLogger, type RootLogger } from '../packages/core/src/log/logger.ts';
@@ -45,6 +46,7 @@ export function fakeCrawler(options: FakeCrawlerOptions = {}): FakeCrawler {
     log,
     spider: { name: 'fake', ...options.spider },
     engine: { download: options.download },
+    fingerprints: new RequestFingerprints(),
     slots: new CrawlerSlots(new SlotRegistry(), { concurrency: 8, delay: 0, jitter: 0, slots: {} }),
     dropped: (_: Request, cause: string) => void dropped.push(cause),
   };

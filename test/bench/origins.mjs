@@ -46,11 +46,11 @@ function print() {
   const { heapUsed, rss } = process.memoryUsage();
   const mib = (bytes) => (bytes / 1_048_576).toFixed(1).padStart(7);
   process.stdout.write(
-    `${String(done).padStart(6)} ${String(open).padStart(7)} ${mib(heapUsed)} ${mib(rss)}\n`,
+    `${String(done).padStart(6)} ${String(open).padStart(7)} ${String(crawler.engine.downloader.pools).padStart(6)} ${mib(heapUsed)} ${mib(rss)}\n`,
   );
 }
 
-process.stdout.write('origins sockets heapMiB  rssMiB\n');
+process.stdout.write('origins sockets  pools heapMiB  rssMiB\n');
 await crawler.crawl();
 process.stdout.write(`most sockets at once: ${most}; after the crawl: `);
 await new Promise((resolve) => setTimeout(resolve, 100));

@@ -151,7 +151,7 @@ describe('a port that refuses', () => {
   test.each([true, false])(
     'is one ERROR, and all else is at DEBUG (robots.txt: %s)',
     async (ROBOTSTXT_OBEY) => {
-      const log = await refused({ ROBOTSTXT_OBEY, RETRY_TIMES: 2 });
+      const log = await refused({ ROBOTSTXT_OBEY, ROBOTSTXT_RETRY_DELAY: 0, RETRY_TIMES: 2 });
       const shown = log.filter(({ level }) => level !== 'DEBUG');
       expect(shown).toHaveLength(1);
       expect(shown[0]).toMatchObject({

@@ -25,6 +25,11 @@ export {
   XmlResponse,
 } from './http/response-types.ts';
 export { canonicalizeUrl, fingerprint, type FingerprintOptions } from './http/fingerprint.ts';
+export {
+  type Fingerprinter,
+  RequestFingerprinter,
+  RequestFingerprints,
+} from './http/request-fingerprints.ts';
 export { Selector, SelectorList } from './selector/selector.ts';
 export type { XPathOptions } from './selector/xpath.ts';
 export { type Link, LinkExtractor, type LinkExtractorOptions } from './selector/link-extractor.ts';

@@ -1,4 +1,4 @@
-import { type Crawler, type DupeFilter, fingerprint, type Request } from 'lycosa';
+import type { Crawler, DupeFilter, Request } from 'lycosa';
 
 import type { RedisConnection } from './connection.ts';
 import { KnownUrls } from './frontier-known.ts';
@@ -16,7 +16,7 @@ export class RedisDupeFilter implements DupeFilter {
     return new RedisDupeFilter(crawler);
   }
 
-  readonly #crawler: Pick<Crawler, 'settings' | 'log'>;
+  readonly #crawler: Pick<Crawler, 'settings' | 'log' | 'fingerprints'>;
   readonly #key: string;
   readonly #known = new KnownUrls();
   #redis: RedisConnection | undefined;
@@ -24,7 +24,7 @@ export class RedisDupeFilter implements DupeFilter {
   /** Requests that this crawl has seen first. */
   size = 0;
 
-  constructor(crawler: Pick<Crawler, 'settings' | 'log' | 'spider'>) {
+  constructor(crawler: Pick<Crawler, 'settings' | 'log' | 'spider' | 'fingerprints'>) {
     this.#crawler = crawler;
     this.#key = frontierKey(frontierName(crawler.settings, crawler.spider.name), 'seen');
   }
@@ -36,8 +36,9 @@ export class RedisDupeFilter implements DupeFilter {
   }
 
   async requestSeen(request: Request): Promise<boolean> {
-    if (this.#known.has(request)) return true;
-    const print = fingerprint(request);
+    const { fingerprints } = this.#crawler;
+    if (fingerprints.isUrlEnough && this.#known.has(request)) return true;
+    const print = fingerprints.of(request);
     const isNew = await this.#watch!.run(() => this.#redis!.call('SADD', this.#key, print));
     this.#known.add(request);
     this.size += Number(isNew);

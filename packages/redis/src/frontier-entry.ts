@@ -2,8 +2,8 @@ import {
   callbackRefusal,
   type CrawlerSlots,
   deserializeRequest,
-  fingerprint,
   type Request,
+  RequestFingerprints,
   serializeRequest,
   type Spider,
   UsageError,
@@ -24,7 +24,12 @@ const schemes = /^(https?|data):/i;
  *
  * @param started - Whether it comes from `start()`, and is known by what earlier attempts at it have asked for.
  */
-export function linkOf(request: Request, slots: CrawlerSlots, started: boolean): Link {
+export function linkOf(
+  request: Request,
+  slots: CrawlerSlots,
+  started: boolean,
+  fingerprints: RequestFingerprints = new RequestFingerprints(),
+): Link {
   const { dontFilter, notBefore } = request;
   const flags = `${dontFilter ? '' : 'f'}${!dontFilter || request.meta.isStartRequest ? 'r' : ''}${started ? 's' : ''}`;
   const host = slots.keyOf(request);
@@ -37,7 +42,7 @@ export function linkOf(request: Request, slots: CrawlerSlots, started: boolean):
     request,
     args: [
       flags,
-      flags === '' ? '' : fingerprint(request),
+      flags === '' ? '' : fingerprints.of(request),
       host,
       String(-request.priority),
       String(wait),

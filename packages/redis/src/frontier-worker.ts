@@ -11,6 +11,7 @@ export type RedisSchedulerHost = Pick<
   Crawler,
   | 'settings'
   | 'slots'
+  | 'fingerprints'
   | 'stats'
   | 'log'
   | 'signals'

@@ -103,11 +103,12 @@ export class RedisScheduler implements Scheduler {
   enqueue(request: Request, parent?: Request): MaybePromise<boolean> {
     const { account, known, leases, settings } = this.#worker;
     const isStart = isStartRequest(request);
-    if (!request.dontFilter && !isStart && known.has(request)) {
+    const { fingerprints, slots } = this.#host;
+    if (!request.dontFilter && !isStart && fingerprints.isUrlEnough && known.has(request)) {
       this.#host.stats.inc('dupefilter/filtered');
       return false;
     }
-    const link = linkOf(request, this.#host.slots, isStart && this.#startAttempt !== '');
+    const link = linkOf(request, slots, isStart && this.#startAttempt !== '', fingerprints);
     if (bytesOf(link) > settings.maxEntryBytes) return this.#tooLong(link);
     if (parent === undefined) return this.#add(link);
     const lease = leases.of(parent);

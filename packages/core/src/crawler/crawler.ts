@@ -10,6 +10,7 @@ import { CloseSpider, SettingsError, toError } from '../errors.ts';
 import { baseExtensions } from '../extensions/base.ts';
 import type { Extension } from '../extensions/extension.ts';
 import { FeedExport } from '../feeds/feed-export.ts';
+import { type Fingerprinter, RequestFingerprints } from '../http/request-fingerprints.ts';
 import type { Request } from '../http/request.ts';
 import { LogFormatter } from '../log/log-formatter.ts';
 import type { Logger } from '../log/logger.ts';
@@ -56,6 +57,7 @@ export interface CrawlerComponents {
   readonly dupeFilter: ComponentClass<DupeFilter> | null | undefined;
   /** Undefined is in memory, or in the file of a job. */
   readonly scheduler: SchedulerClass | undefined;
+  readonly fingerprinter: ComponentClass<Fingerprinter> | undefined;
 }
 
 /** Which run of which job of a fleet a crawl is. */
@@ -90,6 +92,8 @@ export class Crawler {
   readonly run: CrawlRun | undefined;
   readonly slots: CrawlerSlots;
   logFormatter: LogFormatter = new LogFormatter();
+  /** By what requests are known. */
+  fingerprints: RequestFingerprints = new RequestFingerprints();
   /** Hosts that `start()` has named. */
   readonly startHosts: Set<string> = new Set();
   /** Requests dropped so far. */
@@ -247,6 +251,9 @@ export class Crawler {
     this.#spider = spider;
     await this.#openJob(spider);
     this.#components = await this.#resolve();
+    const { fingerprinter } = this.#components;
+    if (fingerprinter)
+      this.fingerprints = new RequestFingerprints(buildComponent(fingerprinter, this));
     this.#extensions = buildComponents(this.#components.extensions, this);
     settings.freeze();
     const engine = new Engine(this);
@@ -415,6 +422,7 @@ export class Crawler {
       mergeComponents(await resolveComponents(base, root), await resolveComponents(own, root));
     const dupeFilter = settings.get('DUPEFILTER_CLASS');
     const scheduler = settings.get('SCHEDULER');
+    const fingerprinter = settings.get('REQUEST_FINGERPRINTER_CLASS');
     if (scheduler && settings.get('JOBDIR')) {
       throw new SettingsError(
         'SCHEDULER and JOBDIR both say where requests are kept. Leave one of them out.',
@@ -433,6 +441,7 @@ export class Crawler {
           ? await resolveClass<ComponentClass<DupeFilter>>(dupeFilter, root)
           : dupeFilter,
       scheduler: scheduler ? await resolveClass(scheduler, root) : undefined,
+      fingerprinter: fingerprinter ? await resolveClass(fingerprinter, root) : undefined,
     };
   }
 

@@ -73,6 +73,11 @@ export class Downloader {
     return this.#transfers.size;
   }
 
+  /** Open pools of connections, one for each origin and proxy. */
+  get pools(): number {
+    return this.#http?.pools ?? 0;
+  }
+
   /** When a request that is on the wire was sent, on the clock of `performance.now()`. */
   dispatchedAt(request: Request): number | undefined {
     return this.#transfers.get(request);

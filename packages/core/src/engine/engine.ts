@@ -91,13 +91,15 @@ export class Engine implements ScraperHost {
     const { scheduler: Custom } = components;
     if (Custom) return Custom.fromCrawler?.(this.#crawler, hooks) ?? new Custom();
     const common = { order: settings.get('SCHEDULER_MEMORY_QUEUE'), slots, stats, ...hooks };
-    if (job !== undefined)
-      return new JobScheduler({ ...common, job, log, beforeCommit: () => this.#crawler.saveJob() });
     const { dupeFilter: Filter } = components;
     const dupeFilter =
       Filter === null
         ? new NoDupeFilter()
         : buildComponent(Filter ?? FingerprintDupeFilter, this.#crawler);
+    if (job !== undefined) {
+      const beforeCommit = (): MaybePromise<boolean> => this.#crawler.saveJob();
+      return new JobScheduler({ ...common, job, log, dupeFilter, beforeCommit });
+    }
     return new MemoryScheduler({ ...common, dupeFilter });
   }
 
@@ -115,6 +117,11 @@ export class Engine implements ScraperHost {
 
   get reason(): string {
     return this.#reason;
+  }
+
+  /** True when the crawl was closed before `start()` had yielded all it has. */
+  get isStartCut(): boolean {
+    return this.#start.isCut;
   }
 
   /** Requests under way: downloading or being scraped. */

@@ -15,6 +15,7 @@ export class StartLoop {
   #hasRoom: (() => void) | undefined;
   #isStopped = false;
   #isSettled = false;
+  #isComplete = false;
   #hasFailed = false;
 
   constructor(crawler: Crawler, engine: Engine) {
@@ -25,6 +26,11 @@ export class StartLoop {
   /** True when there is nothing more to come and everything that came is handed on. */
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** True when the crawl was closed before `start()` had yielded all it has. */
+  get isCut(): boolean {
+    return this.#isStopped && !this.#isComplete && !this.#hasFailed;
   }
 
   get hasFailed(): boolean {
@@ -50,7 +56,6 @@ export class StartLoop {
 
   async #run(): Promise<void> {
     const { scheduler } = this.#engine;
-    let isComplete = false;
     try {
       if (scheduler.claimStart && !(await scheduler.claimStart())) return;
       if (this.#isStopped) return;
@@ -65,8 +70,8 @@ export class StartLoop {
         if (this.#isStopped) return;
         const { done, value } = await this.#iterator.next();
         if (this.#isStopped) return;
-        isComplete = done === true;
-        if (isComplete) break;
+        this.#isComplete = done === true;
+        if (this.#isComplete) break;
         // The loop gets its turn between two of them.
         if (value instanceof Request) this.#markStart(value);
         await this.#engine.scraper.take(value, null);
@@ -74,15 +79,15 @@ export class StartLoop {
     } catch (thrown) {
       this.#failed(toError(thrown));
     } finally {
-      await this.#end(isComplete);
+      await this.#end();
       this.#isSettled = true;
       this.#engine.wake();
     }
   }
 
-  async #end(isComplete: boolean): Promise<void> {
+  async #end(): Promise<void> {
     try {
-      await this.#engine.scheduler.startEnded?.(isComplete);
+      await this.#engine.scheduler.startEnded?.(this.#isComplete);
     } catch (thrown) {
       this.#failed(toError(thrown));
     }

@@ -1,9 +1,12 @@
+import { resolve } from 'node:path';
+
 import type { Crawler } from '../crawler/crawler.ts';
 import { LycosaError, NotConfigured, UsageError } from '../errors.ts';
 import { feedOptions, type FeedOptions } from './feed-options.ts';
 import { FeedSlot } from './feed-slot.ts';
 import { Feed, type FeedEvents } from './feed.ts';
 import { createStorage } from './storages/create-storage.ts';
+import { s3Settings } from './storages/s3-client.ts';
 import { expandFeedUri, feedBatchTime, feedTime } from './uri.ts';
 
 /** What the feeds use of a crawler. */
@@ -75,12 +78,15 @@ export class FeedExport {
 
   /** Stores all feeds. Those of a job that is not finished stay parts, and the next run goes on with them. */
   async close(): Promise<void> {
-    const { signals, log, stats, settings } = this.#crawler;
+    const { signals, log, stats, settings, engine } = this.#crawler;
     const feeds = this.#feeds;
     this.#feeds = [];
     const isUnfinished =
       Boolean(settings.get('JOBDIR')) &&
-      (Number(stats.get('account/left') ?? 0) > 0 || this.#hasFailed || this.#keepsParts);
+      (Number(stats.get('account/left') ?? 0) > 0 ||
+        engine?.isStartCut === true ||
+        this.#hasFailed ||
+        this.#keepsParts);
     await Promise.all(feeds.map((feed) => (isUnfinished ? feed.pause() : feed.close())));
     for (const [{ uri }, count] of this.#itemErrors) {
       if (count > 1) log.error(`${count} items in all could not be written to the feed ${uri}`);
@@ -93,12 +99,15 @@ export class FeedExport {
     const { format, storeEmpty, postprocessing, exporterOptions } = options;
     const exporter = new options.exporterClass(exporterOptions);
     const tempdir = settings.get('FEED_TEMPDIR') as string | null | undefined;
+    const jobdir = settings.get('JOBDIR');
     const uri = this.#expand(options, batchId);
     const storage = createStorage(uri, options, {
       root,
-      resume: Boolean(settings.get('JOBDIR')),
+      resume: Boolean(jobdir),
       // What is taken up again has one part over all runs.
-      ...(run && !settings.get('JOBDIR') && { attempt: run.attempt }),
+      ...(run && !jobdir && { attempt: run.attempt }),
+      ...(jobdir && { jobFolder: resolve(root, jobdir) }),
+      s3: () => s3Settings(settings),
       isLaterRun: Number(job?.get('runs') ?? 0) > 1,
       mayRewrite: exporter.mayRewrite === true || postprocessing.length > 0,
       ...(tempdir && { tempdir }),

@@ -3,6 +3,7 @@ import type { Spider } from '../spider/spider.ts';
 import { compressionSuffixes, type Postprocessing } from './compression.ts';
 import type { ExporterOptions, FeedEncoding, FeedExporterClass } from './exporters/exporter.ts';
 import { baseExporters } from './exporters/formats.ts';
+import { parseS3Uri } from './storages/s3-client.ts';
 import type { FeedStorageClass } from './storages/storage.ts';
 import { hasBatchParameter } from './uri.ts';
 
@@ -10,7 +11,7 @@ import { hasBatchParameter } from './uri.ts';
 export interface FeedInput {
   /** `json`, `jsonlines` (`jsonl`, `jl`), `csv`, `xml`, or one of `FEED_EXPORTERS`; by default what the file name ends in. */
   readonly format?: string;
-  /** Replaces the file (`-O`) instead of adding to it (`-o`, the default). */
+  /** Replaces the file (`-O`) instead of adding to it (`-o`). By default objects of `s3:` are replaced, files added to. */
   readonly overwrite?: boolean;
   /** Fields to write and their order; as a map, with their names in the output. All fields by default. */
   readonly fields?: readonly string[] | Readonly<Record<string, string>> | null;
@@ -128,6 +129,7 @@ export function parseFeedOption(
   overwrite: boolean,
   settings?: FeedSettings,
 ): [uri: string, input: FeedInput] {
+  if (isS3(value, settings)) parseS3Uri(value);
   const formats = { ...baseExporters, ...(settings && exportersOf(settings)) };
   const [, head = '', tail = ''] = /^(.+):([^:/\\]+)$/s.exec(value) ?? [];
   if (Object.hasOwn(formats, tail)) return [head, { format: tail, overwrite }];
@@ -140,6 +142,9 @@ export function parseFeedOption(
 }
 
 function oneFeed(uri: string, input: FeedInput, settings: FeedSettings): FeedOptions {
+  const isObject = isS3(uri, settings);
+  // Before all other errors: they name the URI, and this one keeps credentials out of them.
+  if (isObject) parseS3Uri(uri);
   for (const name of Object.keys(input)) {
     if (!INPUT_NAMES.includes(name)) {
       throw new SettingsError(
@@ -164,7 +169,7 @@ function oneFeed(uri: string, input: FeedInput, settings: FeedSettings): FeedOpt
   return {
     uri,
     format,
-    overwrite: input.overwrite ?? false,
+    overwrite: input.overwrite ?? isObject,
     storeEmpty: input.storeEmpty ?? settings.get('FEED_STORE_EMPTY') !== false,
     batchItemCount,
     itemClasses: input.itemClasses ?? [],
@@ -206,6 +211,11 @@ function feedsOf(settings: FeedSettings, name: string): FeedsInput {
     }
   }
   return feeds as FeedsInput;
+}
+
+/** True for an object of the built-in storage. */
+function isS3(uri: string, settings: FeedSettings | undefined): boolean {
+  return /^s3:\/\//i.test(uri) && !Object.hasOwn(settings?.get('FEED_STORAGES') ?? {}, 's3');
 }
 
 /** The format that a file name tells; JSON lines on standard output. */

@@ -1,6 +1,7 @@
 import { toError } from '../errors.ts';
 import { compressPass, type Postprocessing } from './compression.ts';
 import type { FeedEncoding, FeedExporter, FeedPass } from './exporters/exporter.ts';
+import { PendingText } from './pending-text.ts';
 import type { FeedStorage } from './storages/storage.ts';
 
 /** Characters that make a write worth while. */
@@ -36,7 +37,7 @@ export class FeedSlot {
   itemCount = 0;
   readonly #init: FeedSlotInit;
   readonly #exporter: FeedExporter;
-  #text = '';
+  readonly #text = new PendingText();
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #error: Error | undefined;
@@ -70,9 +71,9 @@ export class FeedSlot {
           `A file of format ${this.format} cannot be continued. Replace it with -O (overwrite: true).`,
         );
       this.#isContinued = kept.records > 0;
-      this.#text = this.#exporter.resume(kept);
+      this.#text.push(this.#exporter.resume(kept));
     } else {
-      this.#text = this.#exporter.start();
+      this.#text.push(this.#exporter.start());
     }
   }
 
@@ -84,7 +85,7 @@ export class FeedSlot {
    */
   add(item: unknown): Promise<void> | undefined {
     if (this.#error) return undefined;
-    this.#text += this.#exporter.item(item);
+    this.#text.push(this.#exporter.item(item));
     this.itemCount++;
     if (this.#text.length < CHUNK) {
       this.#writeSoon();
@@ -112,7 +113,7 @@ export class FeedSlot {
 
   /** Waits until everything taken so far is in the file. */
   async flush(): Promise<void> {
-    while (!this.#error && (this.#writing || this.#text !== '')) {
+    while (!this.#error && (this.#writing || this.#text.length > 0)) {
       this.#write(1);
       await this.#writing;
     }
@@ -128,7 +129,7 @@ export class FeedSlot {
 
   /** Gives up a feed that has been opened but not used. */
   async cancel(): Promise<void> {
-    this.#text = '';
+    this.#text.clear();
     clearTimeout(this.#timer);
     await this.storage.abandon(!this.#isContinued);
   }
@@ -138,7 +139,7 @@ export class FeedSlot {
       await this.cancel();
       return 'empty';
     }
-    this.#text += this.#error ? '' : this.#exporter.finish();
+    if (!this.#error) this.#text.push(this.#exporter.finish());
     await this.#writing;
     this.#write(1);
     await this.#writing;
@@ -160,10 +161,10 @@ export class FeedSlot {
   #write(least: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#text === '') return;
+    if (this.#text.length === 0) return;
     this.#writing ??= this.#writeAll(least).finally(() => {
       this.#writing = undefined;
-      if (this.#text !== '') this.#writeSoon();
+      if (this.#text.length > 0) this.#writeSoon();
     });
   }
 
@@ -174,13 +175,11 @@ export class FeedSlot {
   async #writeAll(least: number): Promise<void> {
     try {
       while (this.#text.length >= least && !this.#error) {
-        const text = this.#text;
-        this.#text = '';
-        await this.storage.write(Buffer.from(text, this.#init.encoding));
+        await this.storage.write(this.#text.take(this.#init.encoding));
       }
     } catch (thrown) {
       this.#error = toError(thrown);
-      this.#text = '';
+      this.#text.clear();
       this.#init.onError(this.#error);
     }
   }

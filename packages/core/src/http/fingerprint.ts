@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
 import type { Request } from './request.ts';
-import { isPlain } from './url.ts';
+import { isPlain, withoutFragment } from './url.ts';
 
 // No escapes and at most one simple parameter: a plain URL like this is its own canonical form.
-const canonical = /^[^?%]*(?:\?[\w\-.~]+=[\w\-.~]*)?$/;
+const canonical = /^[^?%#]*(?:\?[\w\-.~]+=[\w\-.~]*)?$/;
 
 /**
  * The URL in the form by which duplicates are found: percent-encoding normalised, query sorted, fragment dropped.
@@ -15,7 +15,10 @@ export function canonicalizeUrl(
   keepFragments = false,
   keepBlankValues = true,
 ): string {
-  if (keepBlankValues && canonical.test(url) && isPlain(url)) return url;
+  if (keepBlankValues) {
+    const bare = keepFragments ? url : withoutFragment(url);
+    if (canonical.test(bare) && isPlain(bare)) return bare;
+  }
   const parsed = URL.parse(url);
   if (parsed === null) return keepFragments ? url : url.replace(/#.*$/s, '');
   const hash = keepFragments ? parsed.hash : '';

@@ -27,12 +27,32 @@ const urls = [
   'http://h.test/ä?ö',
   'http://u:p@h.test/',
   'http://',
+  'http://h.test/a#b',
+  'http://h.test/a#b c',
+  'http://h.test/a#b#c',
+  'http://h.test/#/../%2e',
+  'http://h.test?a#/b',
 ];
 
 test.each(urls)('the quick look at %s agrees with the parser', (url) => {
   const parsed = URL.parse(url)?.href;
   expect(resolveUrl(url, 'http://o.test/')).toBe(parsed);
   expect(isPlain(url) ? url : parsed).toBe(parsed);
+});
+
+test.each([
+  ['#b', 'http://h.test/a?x=1#c'],
+  ['#', 'http://h.test/a'],
+  ['#b c', 'http://h.test/a'],
+  ['#/../b', 'http://h.test/a/'],
+  ['#ä', 'http://h.test/a'],
+  ['#b', 'http://H.test/a'],
+  ['#b', 'http://h.test'],
+  ['#b', 'file:///a#c'],
+  ['/a#b', 'http://h.test/c'],
+  ['/a/../b#c', 'http://h.test/c'],
+])('%s on the page %s is what the parser says', (link, base) => {
+  expect(resolveUrl(link, base)).toBe(URL.parse(link, base)?.href);
 });
 
 test('what is round a URL goes, and what servers refuse is escaped', () => {

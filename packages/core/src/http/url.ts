@@ -6,7 +6,9 @@ import { encode, percentEncoded } from './encoder.ts';
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const plainHost = `(?:(?:[a-z0-9-]+\\.)*[a-z][a-z0-9-]*|(?:${octet}\\.){3}${octet})`;
 const plainPort = '(?::(?:[1-9]\\d{0,3}|[1-5]\\d{4}))?';
-const plain = new RegExp(`^https?://${plainHost}${plainPort}/[\\w\\-~!$&*+,;=:@/%?().]*$`);
+const plainChars = '[\\w\\-~!$&*+,;=:@/%?().]*';
+const plain = new RegExp(`^https?://${plainHost}${plainPort}/${plainChars}(?:#${plainChars})?$`);
+const plainFragment = new RegExp(`^#${plainChars}$`);
 const notPlain = /\/\.|%2e|xn--|:(?:80|443)\//i;
 const schemed = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 
@@ -67,13 +69,15 @@ export function resolveUrl(
   base: string,
   page?: { readonly encoding: string },
 ): string | undefined {
-  // The two common forms need no parser.
+  // The common forms need no parser.
   const first = link.charCodeAt(0);
   if (first === 47 && link.charCodeAt(1) !== 47 && base.startsWith('http')) {
     const slash = base.indexOf('/', 8);
     const url = (slash < 0 ? base : base.slice(0, slash)) + link;
     if (isPlain(url)) return url;
   } else if (first === 104 && isPlain(link)) return link;
+  else if (first === 35 && plainFragment.test(link) && isPlain(base))
+    return withoutFragment(base) + link;
   if (page !== undefined && foreignQuery.test(link) && page.encoding !== 'utf-8')
     return URL.parse(inCharset(link, page.encoding), base)?.href;
   return URL.parse(link, base)?.href;
@@ -91,6 +95,12 @@ function inCharset(link: string, charset: string): string {
     return bytes === undefined ? run : percentEncoded(bytes);
   });
   return link.slice(0, start) + query + link.slice(end);
+}
+
+/** The URL up to its `#`. */
+export function withoutFragment(url: string): string {
+  const hash = url.indexOf('#');
+  return hash < 0 ? url : url.slice(0, hash);
 }
 
 /** Scheme, host and port of a URL that `safeUrl` returned: `https://example.com:8080`. */

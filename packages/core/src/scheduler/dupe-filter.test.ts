@@ -26,6 +26,19 @@ test('equal requests are seen, different ones are not', () => {
   expect(filter.size).toBe(4);
 });
 
+test('a fragment is no other page, unless the URL is to be taken as it is', () => {
+  const filter = new FingerprintDupeFilter();
+  const seen = (url: string, verbatimUrl?: boolean): boolean =>
+    filter.requestSeen(new Request(url, verbatimUrl ? { meta: { verbatimUrl } } : {}));
+  expect(seen('http://h.test/a#b')).toBe(false);
+  expect(seen('http://h.test/a#c')).toBe(true);
+  expect(seen('http://h.test/a')).toBe(true);
+  expect(seen('http://h.test/a#b', true)).toBe(false);
+  expect(seen('http://h.test/a#c', true)).toBe(false);
+  expect(seen('http://h.test/a#c', true)).toBe(true);
+  expect(filter.size).toBe(3);
+});
+
 test('a URL is still known when the memory of exact URLs has turned over', () => {
   const filter = new FingerprintDupeFilter();
   for (let i = 0; i < 50_000; i++) filter.requestSeen(new Request(`http://h.test/p/${i}`));

@@ -1,7 +1,9 @@
+import type { Crawler } from '../crawler/crawler.ts';
 import type { MaybePromise } from '../downloader/middleware.ts';
-import { fingerprint, type FingerprintOptions } from '../http/fingerprint.ts';
+import type { FingerprintOptions } from '../http/fingerprint.ts';
+import { RequestFingerprinter, RequestFingerprints } from '../http/request-fingerprints.ts';
 import type { Request } from '../http/request.ts';
-import { detach } from '../http/url.ts';
+import { detach, withoutFragment } from '../http/url.ts';
 
 /** Knows which requests have been seen. */
 export interface DupeFilter {
@@ -15,15 +17,16 @@ export interface DupeFilter {
 /** How many exact URLs are remembered to save the fingerprint of a link that stands on every page. */
 const recentUrls = 20_000;
 
-/** Exact URLs of plain requests that were seen lately: the link that stands on every page needs no fingerprint. */
+/** URLs of plain requests that were seen lately, without their fragments: the link that stands on every page needs no fingerprint. */
 export class RecentUrls {
   #recent = new Set<string>();
   #older = new Set<string>();
 
   /** True if `request` is one of them; otherwise it is from now on, if it is plain. */
   knows(request: Request): boolean {
-    if (request.method !== 'GET' || request.body !== undefined) return false;
-    const { url } = request;
+    if (request.method !== 'GET' || request.body !== undefined || request.meta.verbatimUrl)
+      return false;
+    const url = withoutFragment(request.url);
     if (this.#recent.has(url) || (this.#older.size > 0 && this.#older.has(url))) return true;
     if (this.#recent.size >= recentUrls) {
       this.#older = this.#recent;
@@ -36,14 +39,21 @@ export class RecentUrls {
 
 /** Exact: remembers a 16-byte fingerprint of each request. */
 export class FingerprintDupeFilter implements DupeFilter {
+  static fromCrawler(crawler: Crawler): FingerprintDupeFilter {
+    // The class may be one that extends this one, and has options of its own.
+    return new this(undefined, crawler.fingerprints);
+  }
+
+  /** By what it knows requests; a job takes it over. */
+  readonly fingerprints: RequestFingerprints;
   readonly #seen = new FingerprintSet();
   /** Undefined where a request is more than its URL. */
   readonly #recent: RecentUrls | undefined;
-  readonly #options: FingerprintOptions | undefined;
 
-  constructor(options?: FingerprintOptions) {
-    this.#options = options;
-    this.#recent = options === undefined ? new RecentUrls() : undefined;
+  constructor(options?: FingerprintOptions, fingerprints?: RequestFingerprints) {
+    const own = options && new RequestFingerprinter(options);
+    this.fingerprints = fingerprints ?? new RequestFingerprints(own);
+    this.#recent = this.fingerprints.isUrlEnough ? new RecentUrls() : undefined;
   }
 
   get size(): number {
@@ -51,9 +61,7 @@ export class FingerprintDupeFilter implements DupeFilter {
   }
 
   requestSeen(request: Request): boolean {
-    return (
-      this.#recent?.knows(request) === true || !this.#seen.add(fingerprint(request, this.#options))
-    );
+    return this.#recent?.knows(request) === true || !this.#seen.add(this.fingerprints.of(request));
   }
 }
 

@@ -46,9 +46,9 @@ async function build(order: 'lifo' | 'fifo' = 'lifo') {
       throw error;
     },
   });
-  scheduler.open(new TestSpider());
+  await scheduler.open(new TestSpider());
   const add = (url: string, options?: RequestOptions): boolean =>
-    scheduler.enqueue(new Request(url, options));
+    scheduler.enqueue(new Request(url, options)) === true;
   const close = async (): Promise<void> => {
     await scheduler.close();
     job.close();

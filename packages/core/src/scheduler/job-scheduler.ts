@@ -1,13 +1,18 @@
 import type { MaybePromise } from '../downloader/middleware.ts';
 import type { CrawlerSlots } from '../downloader/slot-registry.ts';
 import { InFlight } from '../engine/in-flight.ts';
-import { fingerprint } from '../http/fingerprint.ts';
+import { RequestFingerprints } from '../http/request-fingerprints.ts';
 import type { Request } from '../http/request.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Spider } from '../spider/spider.ts';
 import type { StatsCollector } from '../stats/stats-collector.ts';
 import { callbackRefusal } from './callback-refusal.ts';
-import { FingerprintSet, RecentUrls } from './dupe-filter.ts';
+import {
+  type DupeFilter,
+  FingerprintDupeFilter,
+  FingerprintSet,
+  RecentUrls,
+} from './dupe-filter.ts';
 import { holdHeap } from './heap-hold.ts';
 import { Heap } from './heap.ts';
 import { JobStore, JobWindows } from './job-store.ts';
@@ -24,6 +29,8 @@ const maxInterval = 250;
 
 export interface JobSchedulerOptions {
   readonly job: JobFile;
+  /** One that knows requests by fingerprints is taken over by the job; another one is asked in its place. */
+  readonly dupeFilter?: DupeFilter;
   readonly order: 'lifo' | 'fifo';
   readonly slots: CrawlerSlots;
   readonly stats: StatsCollector;
@@ -42,7 +49,10 @@ export class JobScheduler implements Scheduler {
   readonly #queue: ReadyQueue<JobEntry>;
   readonly #seen = new FingerprintSet();
   readonly #started = new FingerprintSet();
-  readonly #recent = new RecentUrls();
+  readonly #recent: RecentUrls | undefined;
+  readonly #fingerprints: RequestFingerprints;
+  /** Asked instead of the job. */
+  readonly #filter: DupeFilter | undefined;
   readonly #leased = new InFlight<Request, JobEntry>();
   readonly #waiting = new Heap<JobEntry>((a, b) => a.request.notBefore! - b.request.notBefore!);
   readonly #wasResumed: boolean;
@@ -58,8 +68,12 @@ export class JobScheduler implements Scheduler {
 
   constructor(options: JobSchedulerOptions) {
     this.#options = options;
-    const { job } = options;
+    const { job, dupeFilter } = options;
     this.#job = job;
+    const isOurs = dupeFilter === undefined || dupeFilter instanceof FingerprintDupeFilter;
+    this.#filter = isOurs ? undefined : dupeFilter;
+    this.#fingerprints = (isOurs && dupeFilter?.fingerprints) || new RequestFingerprints();
+    this.#recent = isOurs && this.#fingerprints.isUrlEnough ? new RecentUrls() : undefined;
     this.#windows = new JobWindows({
       job,
       taken: this.#taken,
@@ -71,7 +85,7 @@ export class JobScheduler implements Scheduler {
     this.#wasResumed = job.isResumed;
   }
 
-  open(spider: Spider): void {
+  open(spider: Spider): MaybePromise<void> {
     this.#spider = spider;
     for (const print of this.#job.seen('seen')) this.#seen.add(print);
     for (const print of this.#job.seen('started')) this.#started.add(print);
@@ -89,29 +103,40 @@ export class JobScheduler implements Scheduler {
       );
     }
     this.#job.commit();
+    return this.#filter?.open?.();
   }
 
-  enqueue(request: Request): boolean {
-    const { stats } = this.#options;
+  enqueue(request: Request): MaybePromise<boolean> {
     const isStart =
       request.meta.isStartRequest === true &&
       !('retryTimes' in request.meta) &&
       !('redirectTimes' in request.meta);
     let print: Buffer | undefined;
-    if (!request.dontFilter && !isStart && this.#recent.knows(request)) {
-      stats.inc('dupefilter/filtered');
-      return false;
-    }
+    if (!request.dontFilter && !isStart && this.#recent?.knows(request)) return this.#filtered();
     if (!request.dontFilter || isStart) {
-      print = fingerprint(request);
+      print = this.#fingerprints.of(request);
       // start() runs anew on each run of the job; what it had asked for before is in the queue or done.
-      const isKnown = isStart ? this.#knowsStart(print) : false;
-      const isSeen = !this.#seen.add(print) && !request.dontFilter;
-      if (isKnown || isSeen) {
-        stats.inc('dupefilter/filtered');
-        return false;
-      }
+      if (isStart && this.#knowsStart(print)) return this.#filtered();
+      if (this.#filter !== undefined) return this.#ask(this.#filter, request);
+      if (!this.#seen.add(print) && !request.dontFilter) return this.#filtered();
     }
+    return this.#add(request, print);
+  }
+
+  #ask(filter: DupeFilter, request: Request): MaybePromise<boolean> {
+    const admit = (isSeen: boolean): boolean =>
+      isSeen && !request.dontFilter ? this.#filtered() : this.#add(request, undefined);
+    const isSeen = filter.requestSeen(request);
+    return typeof isSeen === 'boolean' ? admit(isSeen) : isSeen.then(admit);
+  }
+
+  #filtered(): false {
+    this.#options.stats.inc('dupefilter/filtered');
+    return false;
+  }
+
+  #add(request: Request, print: Buffer | undefined): true {
+    const { stats } = this.#options;
     const key = this.#options.slots.keyOf(request);
     const rank = (id: number): Rank => [
       -request.priority,
@@ -200,6 +225,7 @@ export class JobScheduler implements Scheduler {
     } finally {
       this.#queue.clear(this.#options.slots);
       this.#waiting.clear();
+      await this.#filter?.close?.();
     }
   }
 

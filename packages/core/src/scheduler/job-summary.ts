@@ -62,5 +62,7 @@ export async function clearJob(folder: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm', '-journal'])
     rmSync(jobPath(folder) + suffix, { force: true });
   rmSync(join(folder, 'job.lock'), { force: true });
+  // Parts of feeds that were to be sent: the next job would go on with them.
+  rmSync(join(folder, 'feeds'), { recursive: true, force: true });
   if (readdirSync(folder).length === 0) rmdirSync(folder);
 }

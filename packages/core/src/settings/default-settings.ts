@@ -9,6 +9,7 @@ import type { Extension } from '../extensions/extension.ts';
 import type { FeedExporterClass } from '../feeds/exporters/exporter.ts';
 import type { FeedsInput, UriParams } from '../feeds/feed-options.ts';
 import type { FeedStorageClass } from '../feeds/storages/storage.ts';
+import type { Fingerprinter } from '../http/request-fingerprints.ts';
 import type { ItemPipeline } from '../pipeline/item-pipeline.ts';
 import type { DupeFilter } from '../scheduler/dupe-filter.ts';
 import type { SchedulerClass } from '../scheduler/scheduler.ts';
@@ -35,6 +36,16 @@ export const defaultSettings = {
   AUTOTHROTTLE_START_DELAY: 5,
   /** Mean number of requests in parallel that AutoThrottle aims at for each slot. */
   AUTOTHROTTLE_TARGET_CONCURRENCY: 1,
+  /** Key of object stores; without it the AWS SDK looks where it always does. */
+  AWS_ACCESS_KEY_ID: undefined as string | undefined,
+  /** URL of an object store that is not Amazon's. */
+  AWS_ENDPOINT_URL: undefined as string | undefined,
+  /** Region of the object store. */
+  AWS_REGION_NAME: undefined as string | undefined,
+  /** Secret that belongs to AWS_ACCESS_KEY_ID. */
+  AWS_SECRET_ACCESS_KEY: undefined as string | undefined,
+  /** Token of temporary keys. */
+  AWS_SESSION_TOKEN: undefined as string | undefined,
   /** Slow down for a site that answers 429 or 503, times out or breaks connections. */
   BACKOFF_ENABLED: true,
   /** Highest delay that a site can push back to, in seconds. */
@@ -140,6 +151,8 @@ export const defaultSettings = {
   FEED_EXPORT_INDENT: 0,
   /** Put a quote before CSV cells that a spreadsheet would take for a formula. */
   FEED_CSV_ESCAPE_FORMULAS: false,
+  /** Who may read what feeds store in S3: a canned ACL such as `public-read`; the bucket's own rules without it. */
+  FEED_STORAGE_S3_ACL: undefined as string | undefined,
   /** Own storages by URI scheme. */
   FEED_STORAGES: {} as Readonly<Record<string, FeedStorageClass | null>>,
   /** Write a feed that has no item. */
@@ -192,6 +205,8 @@ export const defaultSettings = {
   JOBDIR: undefined as string | undefined,
   /** Seconds between progress lines; 0 is none. */
   LOGSTATS_INTERVAL: 60,
+  /** Most requests that one HTML page leads to; 0 is no limit. */
+  LINKS_PER_PAGE_LIMIT: 10_000,
   /** Write a log at all. */
   LOG_ENABLED: true,
   /** File of the log; stderr if absent. */
@@ -234,6 +249,8 @@ export const defaultSettings = {
   REFERER_ENABLED: true,
   /** What the Referer says, by the names of the W3C. */
   REFERRER_POLICY: 'strict-origin-when-cross-origin',
+  /** Class that says which requests are the same; undefined goes by method, canonical URL and body. */
+  REQUEST_FINGERPRINTER_CLASS: undefined as ComponentClass<Fingerprinter> | string | undefined,
   /** Longest wait that a Retry-After header is granted, in seconds. */
   RETRY_AFTER_MAX: 3600,
   /** Wait before the first retry, in seconds; it doubles with each. */

@@ -22,6 +22,8 @@ export interface ConnectionFacts {
   ipAddress: string | undefined;
   protocol: string;
   certificate: X509Certificate | undefined;
+  /** Bytes that have come on it; undefined where several exchanges share it. */
+  bytesRead: (() => number) | undefined;
 }
 
 /** Where a pool connects to. */
@@ -96,6 +98,7 @@ export class Connector {
       facts.ipAddress = target.proxy ? undefined : socket.remoteAddress;
       const secured = socket as Partial<TLSSocket>;
       facts.protocol = secured.alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
+      facts.bytesRead = facts.protocol === 'HTTP/2' ? undefined : () => socket.bytesRead;
       // It cannot be asked for once the connection is closed.
       if (options.protocol === 'https:') facts.certificate = secured.getPeerX509Certificate?.();
       callback(null, socket);
@@ -272,6 +275,7 @@ export function newFacts(): ConnectionFacts {
     ipAddress: undefined,
     protocol: 'HTTP/1.1',
     certificate: undefined,
+    bytesRead: undefined,
   };
 }
 

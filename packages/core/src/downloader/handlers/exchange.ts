@@ -16,13 +16,18 @@ import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
 import { TooLargeError } from '../middlewares/content-coding.ts';
 import { type ConnectionFacts, timingsOf } from './connect.ts';
-import { proxyName, toDownloadError } from './failure.ts';
+import { headersOverflow, proxyName, toDownloadError } from './failure.ts';
 import { FileBody, type Source, takeCodings, toFileError } from './file-body.ts';
 import { SendAgain } from './handler.ts';
 import type { HttpHandler, OriginPool } from './http.ts';
 
 /** Informational responses before the real one; more are a flood. */
 const maxInformational = 100;
+/** Milliseconds between two looks at what comes beside the body: the parser has no limit for all of it. */
+const floodInterval = 250;
+/** Bytes beside the body, and more of them for each of its bytes: one in a chunk, and that in a record of TLS. */
+const maxFraming = 1_048_576;
+const maxFramingPerByte = 64;
 
 type WireHeaders = Record<string, string | string[] | undefined>;
 type Controller = Pick<Dispatcher.DispatchController, 'abort'> & Source;
@@ -46,6 +51,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headersAt = 0;
   /** When something of the body came last. */
   #lastAt = 0;
+  /** What had come on the connection before. */
+  #readBefore = 0;
   #status = 0;
   #headers: WireHeaders | undefined;
   #chunks: Buffer[] = [];
@@ -70,8 +77,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#maxSize = meta.downloadMaxsize ?? handler.maxSize;
     this.#warnAt = (meta.downloadWarnsize ?? handler.warnSize) || Infinity;
     this.#watchBytes = handler.crawler.signals.has('bytes_received');
-    // One timer for three limits: it is set for the shortest, and again for what is due then.
-    const first = Math.min(this.#timeoutMs, this.#headersTimeoutMs, this.#idleTimeoutMs);
+    // One timer for all limits: it is set for the shortest, and again for what is due then.
+    const first = Math.min(
+      this.#timeoutMs,
+      this.#headersTimeoutMs,
+      this.#idleTimeoutMs,
+      floodInterval,
+    );
     this.#timer = setTimeout(checkTime, first, this);
   }
 
@@ -118,7 +130,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
           'IdleTimeout',
         );
     }
-    this.#timer = setTimeout(checkTime, Math.min(next, end) - now, this);
+    if (this.#isFlooded) return this.fail(this.#floodError());
+    this.#timer = setTimeout(checkTime, Math.min(next, end, now + floodInterval) - now, this);
+  }
+
+  /** An endless reason, chunk size or chunk extension is no header and no body. */
+  get #isFlooded(): boolean {
+    const read = this.connection?.bytesRead?.();
+    if (read === undefined || this.#controller === undefined) return false;
+    return read - this.#readBefore > maxFraming + (1 + maxFramingPerByte) * this.#bytes;
+  }
+
+  #floodError(): DownloadFailedError {
+    const { stats } = this.#handler.crawler;
+    stats.inc('security/blocked/DOWNLOAD_MAX_HEADERS_SIZE');
+    return new DownloadFailedError(
+      `${this.#request.toString()}: more than ${maxFraming} bytes that are neither header nor body ${this.#after} (${this.#phase}).`,
+    );
+  }
+
+  get #after(): string {
+    return `after ${Math.round(performance.now() - this.#start)} ms`;
   }
 
   #timeOut(ms: number, what: string, setting: string, meta: string): void {
@@ -151,6 +183,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.#sentAt = performance.now();
+    this.#readBefore = this.connection?.bytesRead?.() ?? 0;
     if (this.#settled) controller.abort(new DownloadCancelledError('settled'));
   }
 
@@ -254,11 +287,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #translate(error: Error): Error {
     const { proxy } = this.#used.target;
-    const known = toDownloadError(error, this.#request, this.#start, proxy?.url);
+    const phase = this.#phase;
+    if ((error as NodeJS.ErrnoException).code === headersOverflow)
+      this.#handler.crawler.stats.inc('security/blocked/DOWNLOAD_MAX_HEADERS_SIZE');
+    const known = toDownloadError(error, this.#request, this.#start, proxy?.url, phase);
     const isOurs = known === error || known instanceof DownloadTimeoutError;
     if (isOurs || this.#headers === undefined) return known;
     return new ResponseDataLossError(
-      `${this.#request.toString()}: the body ended early, with ${this.#bytes} bytes (${error.message}). DOWNLOAD_FAIL_ON_DATALOSS=false keeps it.`,
+      `${this.#request.toString()}: the body ended early, with ${this.#bytes} bytes ${this.#after} (${error.message}). DOWNLOAD_FAIL_ON_DATALOSS=false keeps it.`,
       this.#response(['dataloss']),
       { cause: error },
     );

@@ -21,20 +21,28 @@ export class ProxyFailure extends Error {
   }
 }
 
+/** The code of headers beyond `DOWNLOAD_MAX_HEADERS_SIZE`. */
+export const headersOverflow = 'UND_ERR_HEADERS_OVERFLOW';
+
 /** A proxy as it may be shown. */
 export function proxyName({ protocol, host }: URL): string {
   return `${protocol}//${host}`;
 }
 
-/** What a download ended with, as an error of ours: which host, what went wrong, after how long. */
+/**
+ * What a download ended with, as an error of ours: which host, what went wrong, after how long.
+ *
+ * @param phase - What it was at.
+ */
 export function toDownloadError(
   error: Error,
   request: Request,
   startedAt: number,
   proxy: URL | undefined,
+  phase: string,
 ): Error {
   if (error instanceof Control || error instanceof LycosaError) return error;
-  const after = `after ${Math.round(performance.now() - startedAt)} ms`;
+  const after = `after ${Math.round(performance.now() - startedAt)} ms (${phase})`;
   const options = { cause: error };
   const what = request.toString();
   if (error instanceof ProxyFailure) {
@@ -52,6 +60,12 @@ export function toDownloadError(
   if (code === 'ECONNREFUSED') {
     return new DownloadConnectionRefusedError(
       `${what}: ${redactUrl(originOf(request.url))} refused the connection${by} ${after}`,
+      options,
+    );
+  }
+  if (code === headersOverflow) {
+    return new DownloadFailedError(
+      `${what}: the headers are longer than DOWNLOAD_MAX_HEADERS_SIZE ${after}`,
       options,
     );
   }

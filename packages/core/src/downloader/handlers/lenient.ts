@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 
+import { headersOverflow } from './failure.ts';
+
 /** What a response is told to. */
 export interface ResponseSink {
   onStart(status: number, headers: Record<string, string | string[]>): void;
@@ -87,7 +89,7 @@ export class LenientReader {
     const end = /\r?\n\r?\n/.exec(text);
     if (end === null) {
       if (text.length > this.#maxHead)
-        this.#fail(new Error('the headers are longer than DOWNLOAD_MAX_HEADERS_SIZE'));
+        this.#fail(Object.assign(new Error('too long'), { code: headersOverflow }));
       return false;
     }
     this.#buffer = this.#buffer.subarray(end.index + end[0].length);

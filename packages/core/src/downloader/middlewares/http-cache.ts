@@ -10,7 +10,6 @@ import {
   SettingsError,
   toError,
 } from '../../errors.ts';
-import { fingerprint } from '../../http/fingerprint.ts';
 import type { Request } from '../../http/request.ts';
 import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
@@ -78,7 +77,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     if (dontCache || downloadTo !== undefined || isPartial(request)) return undefined;
     if (!this.#policy.shouldCacheRequest(request)) return undefined;
     const { stats } = this.#crawler;
-    const key = keyOf(request);
+    const key = this.#keyOf(request);
     const cached = await this.#retrieve(key, request);
     if (cached === undefined) {
       stats.inc('httpcache/miss');
@@ -143,6 +142,18 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
     return cached.response;
   }
 
+  /** What the request is known by, and whose it is: an answer to one user's credentials is for no other. */
+  #keyOf(request: Request): string {
+    const hash = createHash('sha256').update(this.#crawler.fingerprints.of(request));
+    if (request.hasHeaders) {
+      for (const name of ['authorization', 'cookie']) {
+        const values = request.headers.getAll(name);
+        if (values.length > 0) hash.update(`\0${JSON.stringify([name, values])}`);
+      }
+    }
+    return hash.digest('hex').slice(0, 40);
+  }
+
   #take(request: Request): Passing | undefined {
     const passing = this.#passing.get(request);
     if (passing === undefined) return undefined;
@@ -178,7 +189,7 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
   async #forget(request: Request): Promise<void> {
     for (const method of ['GET', 'HEAD']) {
       try {
-        await this.#storage.remove(keyOf(request.replace({ method, body: undefined })));
+        await this.#storage.remove(this.#keyOf(request.replace({ method, body: undefined })));
       } catch (thrown) {
         this.#crawler.log.warn(
           `The cached response of ${request.toString()} cannot be removed: ${toError(thrown).message}.`,
@@ -220,18 +231,6 @@ export class HttpCacheMiddleware implements DownloaderMiddleware {
       );
     }
   }
-}
-
-/** Method, URL, body, and whose request it is: an answer to one user's credentials is for no other. */
-function keyOf(request: Request): string {
-  const hash = createHash('sha256').update(fingerprint(request));
-  if (request.hasHeaders) {
-    for (const name of ['authorization', 'cookie']) {
-      const values = request.headers.getAll(name);
-      if (values.length > 0) hash.update(`\0${JSON.stringify([name, values])}`);
-    }
-  }
-  return hash.digest('hex').slice(0, 40);
 }
 
 /** Of the values only a digest is kept: there may be credentials among them. */

@@ -73,6 +73,7 @@ export class Redirector {
     const ttl = meta.redirectTtl ?? this.#maxTimes;
     const times = (meta.redirectTimes ?? 0) + 1;
     if (ttl <= 0 || times > this.#maxTimes) {
+      this.#crawler.stats.inc('security/blocked/REDIRECT_MAX_TIMES');
       throw new IgnoreRequest(
         `Too many redirects: gave up at ${redactUrl(request.url)} after ${times - 1} (REDIRECT_MAX_TIMES)`,
         'redirect',

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../errors.ts';
 import type { FeedOptions } from '../feed-options.ts';
 import { FileFeedStorage } from './file.ts';
+import type { S3Settings } from './s3-client.ts';
+import { S3FeedStorage } from './s3.ts';
 import { SpooledFeedStorage } from './spooled.ts';
 import { StdoutFeedStorage } from './stdout.ts';
 import type { FeedStorage } from './storage.ts';
@@ -19,12 +21,16 @@ export interface StorageContext {
   readonly attempt?: number;
   /** Folder for feeds that are kept until they are complete. */
   readonly tempdir?: string | undefined;
+  /** Folder of the job, for parts of feeds that are elsewhere once they are complete. */
+  readonly jobFolder?: string;
+  /** How an object store is reached. */
+  readonly s3: () => S3Settings;
   /** The feed may need a pass over all of it at the end. */
   readonly mayRewrite: boolean;
 }
 
 /**
- * The storage of a URI whose parameters are filled in: `-`, a path, `file://…`, or a scheme of `FEED_STORAGES`.
+ * The storage of a URI whose parameters are filled in: `-`, a path, `file://…`, `s3://…`, or a scheme of `FEED_STORAGES`.
  *
  * @throws UsageError if no storage has that scheme.
  */
@@ -42,7 +48,7 @@ export function createStorage(
 function storageOf(
   uri: string,
   options: FeedOptions,
-  { root, resume, isLaterRun, attempt }: StorageContext,
+  { root, resume, isLaterRun, attempt, tempdir, jobFolder, s3 }: StorageContext,
 ): FeedStorage {
   const { overwrite, format, postprocessing, exporterOptions, storages } = options;
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(uri)?.[1]?.toLowerCase();
@@ -50,13 +56,7 @@ function storageOf(
     scheme === undefined || !Object.hasOwn(storages, scheme) ? undefined : storages[scheme];
   if (Custom) return new Custom(uri, { overwrite, format, postprocessing });
   if (uri === '-' || uri === 'stdout:') return new StdoutFeedStorage();
-  if (scheme !== undefined && scheme !== 'file' && uri.startsWith('//', scheme.length + 1)) {
-    throw new UsageError(
-      `No storage takes ${scheme}: feeds such as ${uri}. Use a path or -, or set FEED_STORAGES.`,
-    );
-  }
-  const path = uri.startsWith('file:') ? fileURLToPath(uri) : resolve(root, uri);
-  return new FileFeedStorage(path, {
+  const file = {
     append: !overwrite,
     resume,
     isLaterRun,
@@ -65,5 +65,16 @@ function storageOf(
     postprocessing,
     delimiter: exporterOptions.delimiter,
     encoding: exporterOptions.encoding,
-  });
+  };
+  if (scheme === 's3')
+    return new S3FeedStorage(uri, { ...file, s3: s3(), tempdir, ...(jobFolder && { jobFolder }) });
+  if (scheme !== undefined && scheme !== 'file' && uri.startsWith('//', scheme.length + 1)) {
+    throw new UsageError(
+      `No storage takes ${scheme}: feeds such as ${uri}. Use a path, s3:, or -, or set FEED_STORAGES.`,
+    );
+  }
+  return new FileFeedStorage(
+    uri.startsWith('file:') ? fileURLToPath(uri) : resolve(root, uri),
+    file,
+  );
 }

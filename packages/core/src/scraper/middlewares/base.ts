@@ -2,6 +2,7 @@ import type { ComponentPriorities } from '../../crawler/component.ts';
 import type { SpiderMiddleware } from '../spider-middleware.ts';
 import { DepthMiddleware } from './depth.ts';
 import { HttpErrorMiddleware } from './http-error.ts';
+import { LinksPerPageMiddleware } from './links-per-page.ts';
 import { RefererMiddleware } from './referer.ts';
 import { StartMiddleware } from './start.ts';
 import { UrlLengthMiddleware } from './url-length.ts';
@@ -12,5 +13,6 @@ export const baseSpiderMiddlewares: ComponentPriorities<SpiderMiddleware> = [
   [HttpErrorMiddleware, 50],
   [RefererMiddleware, 700],
   [UrlLengthMiddleware, 800],
+  [LinksPerPageMiddleware, 850],
   [DepthMiddleware, 900],
 ];

@@ -23,6 +23,7 @@ export class UrlLengthMiddleware implements SpiderMiddleware {
     const { length } = request.url;
     if (length <= this.#limit) return request;
     this.#crawler.stats.inc('urllength/request_ignored_count');
+    this.#crawler.stats.inc('security/blocked/URLLENGTH_LIMIT');
     this.#crawler.log.info(
       `Ignoring link (URL length ${length} > ${this.#limit}, URLLENGTH_LIMIT): ${request.url.slice(0, 200)}…`,
     );
