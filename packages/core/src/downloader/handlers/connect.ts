@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-import { buildConnector, Client, type Dispatcher } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 
 import type { Crawler } from '../../crawler/crawler.ts';
 import { toError } from '../../errors.ts';
@@ -12,6 +12,7 @@ import { ProxyFailure } from './failure.ts';
 import { connectSocks, connectTunnel, isSocks, type Proxy, SiteFailure } from './proxy.ts';
 import { Resolver } from './resolver.ts';
 import { TlsOptions, type TlsSettings } from './tls.ts';
+import * as undici from './undici.ts';
 
 /** What is known of an open connection. Times are milliseconds, `openedAt` on the clock of `performance.now()`. */
 export interface ConnectionFacts {
@@ -67,7 +68,7 @@ export class Connector {
     const key = `${allowH2} ${isChecked} ${tls === undefined ? '' : JSON.stringify(tls)}`;
     let connect = this.#connectors.get(key);
     if (connect === undefined) {
-      connect = buildConnector({
+      connect = undici.buildConnector({
         timeout: this.#timeoutMs,
         ...this.#tls.of(tls),
         allowH2,
@@ -243,7 +244,7 @@ interface Connected {
 }
 
 /** One connection of a pool. It tells its requests who they talk to. */
-export class Connection extends Client {
+export class Connection extends undici.Client {
   readonly #facts: ConnectionFacts;
 
   constructor(origin: URL, options: Client.Options, connector: Connector, target: Target) {

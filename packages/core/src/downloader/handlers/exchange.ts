@@ -16,7 +16,7 @@ import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
 import { TooLargeError } from '../middlewares/content-coding.ts';
 import { type ConnectionFacts, timingsOf } from './connect.ts';
-import { headersOverflow, proxyName, toDownloadError } from './failure.ts';
+import { headersOverflow, isCertificate, proxyName, toDownloadError } from './failure.ts';
 import { FileBody, type Source, takeCodings, toFileError } from './file-body.ts';
 import { SendAgain } from './handler.ts';
 import type { HttpHandler, OriginPool } from './http.ts';
@@ -288,8 +288,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #translate(error: Error): Error {
     const { proxy } = this.#used.target;
     const phase = this.#phase;
+    const { stats } = this.#handler.crawler;
     if ((error as NodeJS.ErrnoException).code === headersOverflow)
-      this.#handler.crawler.stats.inc('security/blocked/DOWNLOAD_MAX_HEADERS_SIZE');
+      stats.inc('security/blocked/DOWNLOAD_MAX_HEADERS_SIZE');
+    else if (isCertificate(error)) stats.inc('security/blocked/DOWNLOAD_VERIFY_CERTIFICATES');
     const known = toDownloadError(error, this.#request, this.#start, proxy?.url, phase);
     const isOurs = known === error || known instanceof DownloadTimeoutError;
     if (isOurs || this.#headers === undefined) return known;

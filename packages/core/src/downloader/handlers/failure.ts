@@ -24,6 +24,11 @@ export class ProxyFailure extends Error {
 /** The code of headers beyond `DOWNLOAD_MAX_HEADERS_SIZE`. */
 export const headersOverflow = 'UND_ERR_HEADERS_OVERFLOW';
 
+/** True for what TLS says of a certificate that does not hold. */
+export function isCertificate({ code = '' }: NodeJS.ErrnoException): boolean {
+  return /CERT_|_CERT$|CERT$|ALTNAME|LEAF_SIGNATURE/.test(code);
+}
+
 /** A proxy as it may be shown. */
 export function proxyName({ protocol, host }: URL): string {
   return `${protocol}//${host}`;
@@ -73,10 +78,13 @@ export function toDownloadError(
     return new DownloadTimeoutError(`${what}: no connection${by} ${after}`, options);
   }
   return new DownloadFailedError(
-    `${what}: ${error.message}${code ? ` (${code})` : ''}${by} ${after}`,
+    `${what}: ${error.message}${code ? ` (${code})` : ''}${by} ${after}${isCertificate(error) ? trusting : ''}`,
     options,
   );
 }
+
+const trusting =
+  '. tls.ca in DOWNLOAD_SLOTS trusts a certificate, DOWNLOAD_VERIFY_CERTIFICATES=false every one.';
 
 function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
   if (code === 'ECONNREFUSED') return 'refused the connection';

@@ -1,4 +1,4 @@
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 
 import type { Crawler } from '../../crawler/crawler.ts';
 import { InFlight } from '../../engine/in-flight.ts';
@@ -12,6 +12,7 @@ import { Exchange } from './exchange.ts';
 import type { DownloadHandler } from './handler.ts';
 import { LenientReader, requestHead } from './lenient.ts';
 import { isSocks, type Proxy } from './proxy.ts';
+import * as undici from './undici.ts';
 
 /** Pools without a transfer are closed beyond this many, the one unused for longest first. */
 const idlePools = 256;
@@ -171,7 +172,7 @@ export class HttpHandler implements DownloadHandler {
       phase: 'connecting',
       tls: own?.tls,
     };
-    const pool = new Pool(origin, {
+    const pool = new undici.Pool(origin, {
       ...this.#poolOptions,
       allowH2,
       factory: (url: URL, options: object) => new Connection(url, options, this.#connector, target),
