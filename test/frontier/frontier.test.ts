@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -491,7 +494,9 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
   test('SCHEDULER beside JOBDIR, and a Redis that is not there, end before the first request', async () => {
     await using server = await startRedis();
     await using site = await starSite(1);
-    const both = await crawl(spiderOf(site), server, { JOBDIR: 'job' });
+    const folder = await mkdtemp(join(tmpdir(), 'lycosa-frontier-'));
+    const both = await crawl(spiderOf(site), server, { JOBDIR: folder });
+    await rm(folder, { recursive: true });
     expect(both.error?.message).toContain('SCHEDULER and JOBDIR');
     const absent = await crawl(spiderOf(site), server, {
       REDIS_URL: 'unix:///nowhere/redis.sock',

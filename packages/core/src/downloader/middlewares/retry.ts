@@ -1,5 +1,3 @@
-import { STATUS_CODES } from 'node:http';
-
 import type { Crawler } from '../../crawler/crawler.ts';
 import { NotConfigured } from '../../errors.ts';
 import type { Request } from '../../http/request.ts';
@@ -7,6 +5,9 @@ import type { Response } from '../../http/response.ts';
 import type { DownloaderMiddleware } from '../middleware.ts';
 import { retryAfterOf } from '../retry-after.ts';
 import { ownHeaders } from './cookies.ts';
+
+// An import of `node:http` loads all of Node's fetch with it, for two getters among its exports.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 export interface RetryOptions {
   readonly crawler: Crawler;
