@@ -82,10 +82,8 @@ const words = 4;
  * Open addressing; cut into shards so that growing never copies the whole.
  */
 export class FingerprintSet {
-  readonly #tables: Uint32Array[] = Array.from(
-    { length: shards },
-    () => new Uint32Array(16 * words),
-  );
+  /** By shard, made when first needed: most of thousands of spiders need few. */
+  readonly #tables: Uint32Array[] = [];
   readonly #sizes = new Uint32Array(shards);
   size = 0;
 
@@ -97,7 +95,7 @@ export class FingerprintSet {
     const c = key.readUInt32LE(8);
     const d = key.readUInt32LE(12);
     const shard = d & (shards - 1);
-    let table = this.#tables[shard]!;
+    let table = (this.#tables[shard] ??= new Uint32Array(16 * words));
     let places = table.length / words;
     let at = (a % places) * words;
     while (table[at] !== 0) {

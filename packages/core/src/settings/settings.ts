@@ -36,22 +36,29 @@ interface Setting {
   readonly priority: number;
 }
 
+/** One for all: a process may have thousands of spiders. */
+const defaults: ReadonlyMap<string, Setting> = new Map(
+  Object.entries(defaultSettings).map(([name, value]) => [name, { value, priority: 0 }]),
+);
+
 /** Settings with their priorities. Text is turned into the type of the default once, when it is set. */
 export class Settings {
-  readonly #values: Map<string, Setting>;
+  /** Those that were set; of all others the default holds. */
+  readonly #values = new Map<string, Setting>();
   #isFrozen = false;
 
   constructor(values: SettingsInput = {}, priority: SettingPriority = 'project') {
-    this.#values = new Map(
-      Object.entries(defaultSettings).map(([name, value]) => [name, { value, priority: 0 }]),
-    );
     this.update(values, priority);
   }
 
   get<K extends keyof SettingsMap>(name: K): SettingsMap[K];
   get(name: string): unknown;
   get(name: string): unknown {
-    return this.#values.get(name)?.value;
+    return this.#setting(name)?.value;
+  }
+
+  #setting(name: string): Setting | undefined {
+    return this.#values.get(name) ?? defaults.get(name);
   }
 
   /**
@@ -66,7 +73,7 @@ export class Settings {
       );
     }
     const rank = typeof priority === 'number' ? priority : priorities[priority];
-    const old = this.#values.get(name);
+    const old = this.#setting(name);
     if (old !== undefined && old.priority > rank) return;
     this.#values.set(name, { value: checked(name, cast(name, value)), priority: rank });
   }
@@ -80,15 +87,15 @@ export class Settings {
 
   /** The number of who set it, 0 for a default. */
   getPriority(name: string): number | undefined {
-    return this.#values.get(name)?.priority;
+    return this.#setting(name)?.priority;
   }
 
   has(name: string): boolean {
-    return this.#values.has(name);
+    return this.#setting(name) !== undefined;
   }
 
   names(): string[] {
-    return [...this.#values.keys()];
+    return [...new Set([...defaults.keys(), ...this.#values.keys()])];
   }
 
   /** A copy that is not frozen. */
@@ -107,7 +114,7 @@ export class Settings {
   }
 
   toJSON(): Record<string, unknown> {
-    return Object.fromEntries([...this.#values].map(([name, { value }]) => [name, value]));
+    return Object.fromEntries(this.names().map((name) => [name, this.get(name)]));
   }
 }
 
