@@ -6,47 +6,13 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities';
 
 import { defaultLimits, type LimitName, type TreeLimits } from './limits.ts';
 import { PageTree } from './page-tree.ts';
-
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-
-const voidElements = words(
-  'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr',
-);
-const foreignElements = words('math svg');
-const integrationElements = words('mi mo mn ms mtext annotation-xml foreignobject desc title');
-/** Elements whose content is text up to their end tag. */
-const rawTextElements = words('script style title textarea xmp');
-
-const p = words('p');
-const form = words('input option optgroup select button datalist textarea');
-/** Which open elements an opening tag ends. */
-const openImpliesClose = new Map<string, ReadonlySet<string>>([
-  ['tr', words('tr th td')],
-  ['th', words('th')],
-  ['td', words('thead th td')],
-  ['body', words('head link script')],
-  ['li', words('li')],
-  ['option', words('option')],
-  ['optgroup', words('optgroup option')],
-  ['dd', words('dd dt')],
-  ['dt', words('dd dt')],
-  ['rt', words('rt rp')],
-  ['rp', words('rt rp')],
-  ['tbody', words('thead tbody')],
-  ['tfoot', words('thead tbody')],
-  ...'select input output button datalist textarea'.split(' ').map((name) => [name, form] as const),
-  ...'p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul'
-    .split(' ')
-    .map((name) => [name, p] as const),
-]);
+import { type TagName, tagName } from './tag-names.ts';
 
 /** Nodes between two looks at the clock. */
 const betweenLooks = 10_000;
 
 const isSpace = (c: number): boolean => c === 32 || c === 10 || c === 9 || c === 12 || c === 13;
 const isLetter = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c <= 90);
-const upperCase = /[A-Z]/;
-const lower = (name: string): string => (upperCase.test(name) ? name.toLowerCase() : name);
 const text = (raw: string): string => (raw.includes('&') ? decodeHTML(raw) : raw);
 const attribute = (raw: string): string => (raw.includes('&') ? decodeHTMLAttribute(raw) : raw);
 
@@ -170,10 +136,15 @@ class TreeBuilder {
     const end = html.length;
     let i = start + 1;
     let c = 0;
-    while (i < end && (c = html.charCodeAt(i)) !== 62 && c !== 47 && !isSpace(c)) i++;
-    const name = lower(html.slice(start, i));
+    let hash = html.charCodeAt(start);
+    while (i < end && (c = html.charCodeAt(i)) !== 62 && c !== 47 && !isSpace(c)) {
+      hash = (hash * 31 + c) | 0;
+      i++;
+    }
+    const name = tagName(html, start, i, hash);
     const attribs: Record<string, string> = {};
     let isSelfClosing = false;
+    let isFirst = true;
     for (;;) {
       while (i < end && isSpace((c = html.charCodeAt(i)))) i++;
       if (i >= end) return end;
@@ -188,8 +159,12 @@ class TreeBuilder {
         continue;
       }
       const nameStart = i++;
-      while (i < end && (c = html.charCodeAt(i)) !== 61 && c !== 62 && c !== 47 && !isSpace(c)) i++;
-      const key = lower(html.slice(nameStart, i));
+      hash = c;
+      while (i < end && (c = html.charCodeAt(i)) !== 61 && c !== 62 && c !== 47 && !isSpace(c)) {
+        hash = (hash * 31 + c) | 0;
+        i++;
+      }
+      const key = tagName(html, nameStart, i, hash).name;
       while (i < end && isSpace((c = html.charCodeAt(i)))) i++;
       if (i >= end) return end;
       let value = '';
@@ -210,17 +185,18 @@ class TreeBuilder {
         }
       }
       // The first of a name counts.
-      if (!Object.hasOwn(attribs, key)) attribs[key] = value;
+      if (isFirst || !Object.hasOwn(attribs, key)) attribs[key] = value;
+      isFirst = false;
       if (++this.#nodes >= this.#nextLook && this.#isOver()) return end;
     }
     i++;
     this.#openElement(name, attribs, isSelfClosing);
-    if (!isSelfClosing && rawTextElements.has(name)) return this.#rawText(name, i);
+    if (!isSelfClosing && name.isRawText) return this.#rawText(name.name, i);
     return i;
   }
 
-  #openElement(name: string, attribs: Record<string, string>, isSelfClosing: boolean): void {
-    const implied = openImpliesClose.get(name);
+  #openElement(tag: TagName, attribs: Record<string, string>, isSelfClosing: boolean): void {
+    const { name, implied } = tag;
     if (implied !== undefined) {
       this.#beyond?.closeImplied(implied);
       // What is open beyond stands between this tag and the elements of the tree.
@@ -234,12 +210,12 @@ class TreeBuilder {
     const namesakes = this.#byName.get(name);
     if (namesakes === undefined) this.#byName.set(name, [element]);
     else namesakes.push(element);
-    if (voidElements.has(name)) {
+    if (tag.isVoid) {
       this.#add(element);
       return;
     }
-    if (foreignElements.has(name)) this.#foreign.push(true);
-    else if (integrationElements.has(name)) this.#foreign.push(false);
+    if (tag.isForeign) this.#foreign.push(true);
+    else if (tag.isIntegration) this.#foreign.push(false);
     this.#add(element);
     if (isSelfClosing && this.#foreign.at(-1) === true) return;
     if (this.#depth >= this.#limits.depth) {
@@ -275,17 +251,22 @@ class TreeBuilder {
       return close + 1;
     }
     const start = i;
-    while (i < end && (c = html.charCodeAt(i)) !== 62 && !isSpace(c)) i++;
+    let hash = 0;
+    while (i < end && (c = html.charCodeAt(i)) !== 62 && !isSpace(c)) {
+      hash = (hash * 31 + c) | 0;
+      i++;
+    }
     if (i >= end) return end;
-    this.#closeElement(lower(html.slice(start, i)));
+    this.#closeElement(tagName(html, start, i, hash));
     const close = html.indexOf('>', i);
     return close < 0 ? end : close + 1;
   }
 
-  #closeElement(name: string): void {
-    if (foreignElements.has(name) || integrationElements.has(name)) this.#foreign.pop();
-    if (voidElements.has(name)) {
-      if (name === 'br') this.#openElement('br', {}, false);
+  #closeElement(tag: TagName): void {
+    const { name } = tag;
+    if (tag.isForeign || tag.isIntegration) this.#foreign.pop();
+    if (tag.isVoid) {
+      if (name === 'br') this.#openElement(tag, {}, false);
       return;
     }
     if (this.#beyond?.close(name)) {
@@ -303,7 +284,7 @@ class TreeBuilder {
     // It has looked through all that is open, so it counts.
     this.#nodes++;
     if (name === 'p') {
-      this.#openElement('p', {}, false);
+      this.#openElement(tag, {}, false);
       this.#close();
     }
   }
