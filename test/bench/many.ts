@@ -1,17 +1,27 @@
 // Many spiders of five small pages each in one process: node test/bench/many.ts [spiders]
+import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { CrawlerProcess, type Response, Spider, type SpiderClass, type SpiderOutput } from 'lycosa';
 
+// The site is a process of its own: what it takes is not the crawls'.
+if (process.send) {
+  const server = createServer((request, response) => {
+    const [, name, page] = (request.url ?? '').split('/');
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      Number(page) < 5 ? `<a href="/${name}/${Number(page) + 1}">next</a>` : '<p>end</p>',
+    );
+  }).listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
+  process.once('disconnect', () => process.exit());
+  await new Promise(() => {});
+}
+
 const count = Number(process.argv[2] ?? 1000);
-const server = createServer((request, response) => {
-  const [, name, page] = (request.url ?? '').split('/');
-  response.setHeader('content-type', 'text/html');
-  response.end(Number(page) < 5 ? `<a href="/${name}/${Number(page) + 1}">next</a>` : '<p>end</p>');
-}).listen(0, '127.0.0.1');
-await new Promise((resolve) => server.once('listening', resolve));
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const site = fork(import.meta.filename);
+const port = await new Promise((resolve) => site.once('message', resolve));
+const url = `http://127.0.0.1:${String(port)}`;
 
 function spiderOf(name: string): SpiderClass {
   return class extends Spider {
@@ -38,6 +48,7 @@ console.log({
   ok: results.filter((result) => result.ok && result.stats.item_scraped_count === 5).length,
   seconds: Number(((performance.now() - start) / 1000).toFixed(2)),
   cpuSeconds: Number(((user + system) / 1e6).toFixed(2)),
+  mostRssMiB: Math.round(process.resourceUsage().maxRSS / 1024),
   rssMiB: Math.round(process.memoryUsage.rss() / 2 ** 20),
 });
-server.close();
+site.disconnect();

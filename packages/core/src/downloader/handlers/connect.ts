@@ -23,8 +23,9 @@ export interface ConnectionFacts {
   ipAddress: string | undefined;
   protocol: string;
   certificate: X509Certificate | undefined;
-  /** Bytes that have come on it; undefined where several exchanges share it. */
-  bytesRead: (() => number) | undefined;
+  /** Told of what comes on it, with the bytes so far; nobody where several exchanges share it. */
+  watcher: { bytesCame(bytesRead: number): void } | undefined;
+  bytesRead: number;
 }
 
 /** Where a pool connects to. */
@@ -36,6 +37,8 @@ export interface Target {
   /** What the last of them is at. */
   phase: string;
   readonly tls: TlsSettings | undefined;
+  /** Address of this machine to send from. */
+  readonly localAddress: string | undefined;
 }
 
 type Options = buildConnector.Options;
@@ -99,7 +102,6 @@ export class Connector {
       facts.ipAddress = target.proxy ? undefined : socket.remoteAddress;
       const secured = socket as Partial<TLSSocket>;
       facts.protocol = secured.alpnProtocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
-      facts.bytesRead = facts.protocol === 'HTTP/2' ? undefined : () => socket.bytesRead;
       // It cannot be asked for once the connection is closed.
       if (options.protocol === 'https:') facts.certificate = secured.getPeerX509Certificate?.();
       callback(null, socket);
@@ -130,7 +132,8 @@ export class Connector {
     facts.tls = undefined;
     const isName = isIP(options.hostname) === 0;
     target.phase = `${isName ? 'resolving' : 'connecting'}${to}`;
-    const socket = connect(options, (...result) => {
+    const { localAddress } = target;
+    const socket = connect({ ...options, localAddress: localAddress ?? null }, (...result) => {
       if (socket) connecting.delete(socket);
       if (options.protocol === 'https:' && result[0] === null)
         facts.tls = performance.now() - connectedAt;
@@ -245,6 +248,8 @@ interface Connected {
 
 /** One connection of a pool. It tells its requests who they talk to. */
 export class Connection extends undici.Client {
+  /** It takes no further request for now; set by its pool. */
+  isBusy = false;
   readonly #facts: ConnectionFacts;
 
   constructor(origin: URL, options: Client.Options, connector: Connector, target: Target) {
@@ -253,7 +258,12 @@ export class Connection extends undici.Client {
       ...options,
       allowH2: target.allowH2,
       connect: (to: Options, callback: buildConnector.Callback) =>
-        connector.connect(to, target, facts, callback),
+        connector.connect(to, target, facts, (...result) => {
+          const [, socket] = result;
+          if (socket && facts.protocol === 'HTTP/1.1')
+            socket.on('readable', () => told(facts, socket));
+          callback(...result);
+        }),
     });
     this.#facts = facts;
   }
@@ -267,6 +277,11 @@ export class Connection extends undici.Client {
   }
 }
 
+function told(facts: ConnectionFacts, { bytesRead }: Socket): void {
+  facts.bytesRead = bytesRead;
+  facts.watcher?.bytesCame(bytesRead);
+}
+
 export function newFacts(): ConnectionFacts {
   return {
     openedAt: 0,
@@ -276,7 +291,8 @@ export function newFacts(): ConnectionFacts {
     ipAddress: undefined,
     protocol: 'HTTP/1.1',
     certificate: undefined,
-    bytesRead: undefined,
+    watcher: undefined,
+    bytesRead: 0,
   };
 }
 

@@ -1,18 +1,20 @@
-import type { Dispatcher, Pool } from 'undici';
+import { isIP } from 'node:net';
+
+import type { Dispatcher } from 'undici';
 
 import type { Crawler } from '../../crawler/crawler.ts';
 import { InFlight } from '../../engine/in-flight.ts';
-import { UnsupportedUrlSchemeError } from '../../errors.ts';
+import { UnsupportedUrlSchemeError, UsageError } from '../../errors.ts';
 import { redactUrl, type Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 import { originOf } from '../../http/url.ts';
 import type { SlotSettings } from '../slot-registry.ts';
-import { Connection, Connector, newFacts, type Target } from './connect.ts';
+import { Connector, newFacts, type Target } from './connect.ts';
+import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts';
 import { Exchange } from './exchange.ts';
 import type { DownloadHandler } from './handler.ts';
 import { LenientReader, requestHead } from './lenient.ts';
 import { isSocks, type Proxy } from './proxy.ts';
-import * as undici from './undici.ts';
 
 /** Pools without a transfer are closed beyond this many, the one unused for longest first. */
 const idlePools = 256;
@@ -22,7 +24,7 @@ const maxLenientOrigins = 10_000;
 export interface OriginPool {
   readonly origin: string;
   readonly target: Target;
-  readonly pool: Pool;
+  readonly pool: ConnectionPool;
   /** An HTTP proxy without a tunnel is told the whole URL, and its credentials. */
   readonly isAbsolute: boolean;
   active: number;
@@ -40,8 +42,9 @@ export class HttpHandler implements DownloadHandler {
   /** Undefined if nothing is decoded. */
   readonly maxEncodings: number | undefined;
   readonly #maxHeadersSize: number;
+  readonly #localAddress: string | undefined;
   readonly #connector: Connector;
-  readonly #poolOptions: Pool.Options;
+  readonly #poolOptions: ConnectionPoolOptions;
   readonly #pools = new Map<string, OriginPool>();
   readonly #exchanges = new InFlight<Exchange>();
   readonly #lenientOrigins = new Set<string>();
@@ -63,6 +66,7 @@ export class HttpHandler implements DownloadHandler {
     this.maxEncodings = settings.get('COMPRESSION_ENABLED')
       ? settings.get('DOWNLOAD_MAX_ENCODINGS')
       : undefined;
+    this.#localAddress = settings.get('DOWNLOAD_BIND_ADDRESS');
     this.#connector = new Connector(crawler);
     this.#slotsDiffer = Object.values(settings.get('DOWNLOAD_SLOTS')).some(
       ({ http2, tls }) => http2 || tls !== undefined,
@@ -76,8 +80,6 @@ export class HttpHandler implements DownloadHandler {
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,
       maxHeaderSize: this.#maxHeadersSize,
-      // Each connection has its own.
-      connect: () => {},
     };
   }
 
@@ -144,6 +146,7 @@ export class HttpHandler implements DownloadHandler {
     const { url, meta } = request;
     const origin = originOf(url);
     const authorization = meta.proxy ? request.headers.get('proxy-authorization') : undefined;
+    const bound = meta.bindaddress ?? this.#localAddress;
     let key = meta.proxy ? `${origin} ${meta.proxy} ${authorization ?? ''}` : origin;
     let own: SlotSettings | undefined;
     if (this.#slotsDiffer) {
@@ -151,9 +154,15 @@ export class HttpHandler implements DownloadHandler {
       own = this.crawler.slots.settingsOf(slot);
       if (own !== undefined) key = `${slot} ${key}`;
     }
+    if (meta.bindaddress !== undefined) key = `${meta.bindaddress} from ${key}`;
     let used = this.#pools.get(key);
     if (used === undefined) {
-      used = this.#open(origin, meta.proxy ? toProxy(meta.proxy, authorization) : undefined, own);
+      used = this.#open(
+        origin,
+        meta.proxy ? toProxy(meta.proxy, authorization) : undefined,
+        own,
+        bound,
+      );
       this.#pools.set(key, used);
       if (this.#pools.size > idlePools) this.#evict();
     } else if (this.#pools.size > idlePools / 2) {
@@ -163,7 +172,17 @@ export class HttpHandler implements DownloadHandler {
     return used;
   }
 
-  #open(origin: string, proxy: Proxy | undefined, own: SlotSettings | undefined): OriginPool {
+  #open(
+    origin: string,
+    proxy: Proxy | undefined,
+    own: SlotSettings | undefined,
+    localAddress: string | undefined,
+  ): OriginPool {
+    if (localAddress !== undefined && isIP(localAddress) === 0) {
+      throw new UsageError(
+        `DOWNLOAD_BIND_ADDRESS and meta.bindaddress must be an IP address of this machine, got ${JSON.stringify(localAddress)}.`,
+      );
+    }
     const allowH2 = own?.http2 === true;
     const target: Target = {
       proxy,
@@ -171,12 +190,9 @@ export class HttpHandler implements DownloadHandler {
       connecting: new Set(),
       phase: 'connecting',
       tls: own?.tls,
+      localAddress,
     };
-    const pool = new undici.Pool(origin, {
-      ...this.#poolOptions,
-      allowH2,
-      factory: (url: URL, options: object) => new Connection(url, options, this.#connector, target),
-    });
+    const pool = new ConnectionPool(origin, this.#poolOptions, this.#connector, target);
     const isAbsolute = proxy !== undefined && !isSocks(proxy) && origin.startsWith('http:');
     return { origin, target, pool, isAbsolute, active: 0 };
   }

@@ -17,7 +17,6 @@ function part<Name extends keyof typeof Undici>(name: Name, file: string): (type
 }
 
 export const Client: typeof Undici.Client = part('Client', 'dispatcher/client.js');
-export const Pool: typeof Undici.Pool = part('Pool', 'dispatcher/pool.js');
 export const buildConnector: typeof Undici.buildConnector = part(
   'buildConnector',
   'core/connect.js',

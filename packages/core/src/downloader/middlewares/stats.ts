@@ -5,6 +5,9 @@ import type { Response } from '../../http/response.ts';
 import type { StatsCollector } from '../../stats/stats-collector.ts';
 import type { DownloaderMiddleware } from '../middleware.ts';
 
+/** By status; one for all, since a place for each status up to 200 is too much for each of many spiders. */
+const statusKeys: string[] = [];
+
 /** Counts what passes: requests and responses with their bytes, methods and statuses; failures by class. */
 export class DownloaderStatsMiddleware implements DownloaderMiddleware {
   static fromCrawler(crawler: Crawler): DownloaderStatsMiddleware {
@@ -14,7 +17,6 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
 
   readonly #stats: StatsCollector;
   readonly #methodKeys = new Map<string, string>();
-  readonly #statusKeys: string[] = [];
 
   constructor(stats: StatsCollector) {
     this.#stats = stats;
@@ -40,7 +42,7 @@ export class DownloaderStatsMiddleware implements DownloaderMiddleware {
     const { status } = response;
     const stats = this.#stats;
     stats.inc('downloader/response_count');
-    stats.inc((this.#statusKeys[status] ??= `downloader/response_status_count/${status}`));
+    stats.inc((statusKeys[status] ??= `downloader/response_status_count/${status}`));
     stats.inc('downloader/response_bytes', response.body.length + response.headers.byteLength + 19);
     return response;
   }
