@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
+import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,6 +142,39 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
     server.close();
     expect(plain.items).toEqual(Array(2).fill({ protocol: 'HTTP/1.1', text: 'ok' }));
     expect(h2.items).toEqual(Array(2).fill({ protocol: 'HTTP/2', text: 'ok' }));
+  });
+
+  test.each([
+    ['HTTP/2 asked for, and spoken', true, 1],
+    ['HTTP/2 asked for, and only 1.1 to be had', false, 4],
+  ])('ten requests at once: %s', async (_, isH2, connections) => {
+    let most = 0;
+    let now = 0;
+    const answer = (_request: unknown, response: { end(text: string): void }): void => {
+      most = Math.max(most, ++now);
+      setTimeout(() => {
+        now--;
+        response.end('ok');
+      }, 30);
+    };
+    const keys = certificate('IP:127.0.0.1');
+    const server = isH2 ? createSecureServer(keys, answer) : createServer(keys, answer);
+    let sockets = 0;
+    server.on('secureConnection', () => sockets++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const urls = Array.from({ length: 10 }, (_page, i) => `https://127.0.0.1:${port}/${i}`);
+    const { items } = await crawl(pageSpider(urls), {
+      ...once,
+      DOWNLOAD_VERIFY_CERTIFICATES: false,
+      CONCURRENT_REQUESTS_PER_DOMAIN: 4,
+      DOWNLOAD_SLOTS: { '127.0.0.1': { http2: true, concurrency: 4 } },
+    });
+    server.close();
+    expect(items).toHaveLength(10);
+    for (const item of items) expect(item).toMatchObject({ status: 200, text: 'ok' });
+    expect(sockets).toBe(connections);
+    expect(most).toBe(4);
   });
 
   test('a response has the certificate, address and times of its connection', async () => {
