@@ -268,6 +268,10 @@ export class Connection extends undici.Client {
     this.#facts = facts;
   }
 
+  get protocol(): string {
+    return this.#facts.protocol;
+  }
+
   override dispatch(
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,

@@ -67,7 +67,7 @@ export class ConnectionPool {
     this.#connections.push(connection);
     connection.on('drain', () => {
       connection.isBusy = false;
-      this.#serve();
+      this.#known(connection);
     });
     connection.on('connectionError', () => {
       // What it was to send has failed with it.
@@ -78,13 +78,16 @@ export class ConnectionPool {
     });
     if (this.#target.allowH2) {
       this.#probe = connection;
-      connection.on('connect', () => this.#known(connection));
+      // With HTTP/2 it soon says that it takes more, and no other is needed.
+      connection.on('connect', () => {
+        if (connection.protocol !== 'HTTP/2') this.#known(connection);
+      });
       connection.on('disconnect', () => this.#known(connection));
     }
     return connection;
   }
 
-  /** The protocol is known, or will not be by this connection. */
+  /** It is known what this connection can take, or that it can nothing. */
   #known(connection: Connection): void {
     if (this.#probe === connection) this.#probe = undefined;
     this.#serve();

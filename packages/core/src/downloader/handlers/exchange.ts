@@ -23,9 +23,7 @@ import type { HttpHandler, OriginPool } from './http.ts';
 
 /** Informational responses before the real one; more are a flood. */
 const maxInformational = 100;
-/** Milliseconds between two looks at what comes beside the body: the parser has no limit for all of it. */
-const floodInterval = 250;
-/** Bytes beside the body, and more of them for each of its bytes: one in a chunk, and that in a record of TLS. */
+/** Bytes beside the body, for which the parser has no limit, and more of them for each of its bytes: one in a chunk, and that in a record of TLS. */
 const maxFraming = 1_048_576;
 const maxFramingPerByte = 64;
 
@@ -77,13 +75,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#maxSize = meta.downloadMaxsize ?? handler.maxSize;
     this.#warnAt = (meta.downloadWarnsize ?? handler.warnSize) || Infinity;
     this.#watchBytes = handler.crawler.signals.has('bytes_received');
-    // One timer for all limits: it is set for the shortest, and again for what is due then.
-    const first = Math.min(
-      this.#timeoutMs,
-      this.#headersTimeoutMs,
-      this.#idleTimeoutMs,
-      floodInterval,
-    );
+    // One timer for three limits: it is set for the shortest, and again for what is due then.
+    const first = Math.min(this.#timeoutMs, this.#headersTimeoutMs, this.#idleTimeoutMs);
     this.#timer = setTimeout(checkTime, first, this);
   }
 
@@ -130,15 +123,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
           'IdleTimeout',
         );
     }
-    if (this.#isFlooded) return this.fail(this.#floodError());
-    this.#timer = setTimeout(checkTime, Math.min(next, end, now + floodInterval) - now, this);
+    this.#timer = setTimeout(checkTime, Math.min(next, end) - now, this);
   }
 
   /** An endless reason, chunk size or chunk extension is no header and no body. */
-  get #isFlooded(): boolean {
-    const read = this.connection?.bytesRead?.();
-    if (read === undefined || this.#controller === undefined) return false;
-    return read - this.#readBefore > maxFraming + (1 + maxFramingPerByte) * this.#bytes;
+  bytesCame(bytesRead: number): void {
+    const beside = bytesRead - this.#readBefore - this.#bytes;
+    if (beside > maxFraming + maxFramingPerByte * this.#bytes) this.fail(this.#floodError());
   }
 
   #floodError(): DownloadFailedError {
@@ -183,7 +174,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.#sentAt = performance.now();
-    this.#readBefore = this.connection?.bytesRead?.() ?? 0;
+    if (this.connection !== undefined) {
+      this.#readBefore = this.connection.bytesRead;
+      this.connection.watcher = this;
+    }
     if (this.#settled) controller.abort(new DownloadCancelledError('settled'));
   }
 
@@ -260,8 +254,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#settled) return;
     this.#settle();
-    if (this.#file === undefined) this.#resolve(this.#response([]));
-    else void this.#finishFile(this.#file, []);
+    const flags = this.#isOpenEnded ? ['partial'] : [];
+    if (this.#file === undefined) this.#resolve(this.#response(flags));
+    else void this.#finishFile(this.#file, flags);
+  }
+
+  /** No length was announced: whether it is whole, only the server knows. */
+  get #isOpenEnded(): boolean {
+    const headers = this.#headers!;
+    return (
+      this.#bytes > 0 &&
+      headers['content-length'] === undefined &&
+      headers['transfer-encoding'] === undefined &&
+      this.connection?.protocol === 'HTTP/1.1'
+    );
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -345,6 +351,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#timer);
+    if (this.connection?.watcher === this) this.connection.watcher = undefined;
     this.#handler.release(this, this.#used);
   }
 
