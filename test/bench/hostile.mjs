@@ -1,30 +1,48 @@
-// Twenty kinds of hung and hostile servers: how long each holds a download, and what all of them at once cost a healthy
-// site beside them. The servers are a process of their own.
-// node --conditions=lycosa-source test/bench/hostile.mjs [PAGES] [ROUNDS]
+// Twenty kinds of hung and hostile servers, and two of odd ones: how long each holds a download, and what all of them at
+// once cost a healthy site beside them, which answers after 20 ms or at once. The hostile servers are a process of low
+// priority, and the healthy one another: what a flood costs its sender is not ours.
+// node --conditions=lycosa-source test/bench/hostile.mjs [SECONDS] [ROUNDS]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setPriority } from 'node:os';
 
 import { Crawler, createLogger, Request, Settings, SlotRegistry, Spider } from 'lycosa';
 
-import { hung } from '../crawl/hostile-servers.ts';
+import { hung, odd } from '../crawl/hostile-servers.ts';
 import { startRaw } from '../crawl/raw-server.ts';
 
 const timeout = 2;
 const log = createLogger({ level: 'CRITICAL', destination: { write: () => {} } });
+const kinds = [...hung, ...odd];
 
-if (process.send) await serve();
-else await measure(Number(process.argv[2] ?? 4000), Number(process.argv[3] ?? 5));
+if (process.argv[2] === 'hostile') await serveHostile();
+else if (process.argv[2] === 'healthy') await serveHealthy();
+else await measure(Number(process.argv[2] ?? 5), Number(process.argv[3] ?? 5));
 
-async function serve() {
-  const hostile = await Promise.all(
-    hung.map(([, act], i) => startRaw((socket) => act(socket), `127.0.1.${i + 1}`)),
+/** Every kind has a host of its own, and so a slot. */
+async function serveHostile() {
+  setPriority(19);
+  const servers = await Promise.all(
+    kinds.map(([, act], i) => startRaw((socket) => act(socket), `127.0.1.${i + 1}`)),
   );
-  const healthy = createServer((_, response) => response.end('<p>ok</p>'));
-  await new Promise((resolve) => healthy.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${healthy.address().port}/`;
-  // Every kind has a host of its own, and so a slot.
-  process.send({ url, hostile: hostile.map(({ port }, i) => `http://127.0.1.${i + 1}:${port}/`) });
+  process.send(servers.map(({ port }, i) => `http://127.0.1.${i + 1}:${port}/`));
+}
+
+async function serveHealthy() {
+  const server = createServer(({ url }, response) => {
+    const answer = () => response.end('<p>ok</p>');
+    if (url.startsWith('/slow')) setTimeout(answer, 20);
+    else answer();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  process.send(`http://127.0.0.1:${server.address().port}/`);
+}
+
+async function start(role) {
+  const child = fork(import.meta.filename, [role]);
+  const [told] = await once(child, 'message');
+  return { child, told };
 }
 
 async function crawl(spider, settings) {
@@ -60,60 +78,89 @@ async function hold(url) {
   return { ms: Math.round(performance.now() - start), error };
 }
 
-/** Pages a second of a healthy site, with hostile ones beside it or alone. */
-async function throughput(url, pages, hostile) {
-  let start = 0;
-  let end = 0;
+/** Pages a second of a healthy site over some seconds, with hostile ones beside it or alone; and what failed of it. */
+async function throughput(url, seconds, hostile) {
+  let first = 0;
   let done = 0;
+  let failed = 0;
+  let last = 0;
   class Both extends Spider {
     static name = 'both';
     *start() {
-      // Enough of them to last: each holds its slot for the whole time-out.
-      for (let i = 0; i < 20; i++)
-        for (const bad of hostile) yield new Request(`${bad}${i}`, { errback: this.onError });
-      for (let i = 0; i < pages; i++) yield new Request(`${url}${i}`);
+      for (const bad of hostile) for (let i = 0; i < 8; i++) yield this.bad(bad, 0);
+      for (let i = 0; i < 64; i++) yield this.good();
     }
+    good() {
+      return new Request(`${url}?${this.count++}`, { errback: this.onFailure });
+    }
+    // One that has ended is followed by the next: they are there all the time.
+    bad(site, i) {
+      const next = { callback: this.parseBad, errback: this.onBad };
+      return new Request(`${site}${this.count++}`, { ...next, cbKwargs: { site, i } });
+    }
+    count = 0;
     parse() {
-      if (++done === 1) start = performance.now();
-      if (done < pages) return;
-      end = performance.now();
-      this.crawler.stop('fast');
+      last = performance.now();
+      if (done++ === 0) first = last;
+      if (last - first > seconds * 1000) this.crawler.stop('fast');
+      return this.good();
     }
-    onError() {}
+    onFailure() {
+      failed++;
+      return this.good();
+    }
+    parseBad(_, { site }) {
+      return this.bad(site);
+    }
+    onBad({ request }) {
+      return this.bad(request.cbKwargs.site);
+    }
   }
-  await crawl(Both, { CONCURRENT_REQUESTS: 200, CONCURRENT_REQUESTS_PER_DOMAIN: 8 });
-  if (done < pages) {
-    console.log(`only ${done} of ${pages} pages of the healthy site came in time`);
-    return 0;
-  }
-  return ((pages - 1) / (end - start)) * 1000;
+  await crawl(Both, {
+    CONCURRENT_REQUESTS: 400,
+    CONCURRENT_REQUESTS_PER_DOMAIN: 8,
+    // A hostile host is one of many: what ends at once is not asked again a thousand times a second.
+    DOWNLOAD_SLOTS: Object.fromEntries(
+      hostile.map((bad) => [new URL(bad).hostname, { delay: 0.05 }]),
+    ),
+  });
+  return { rate: ((done - 1) / (last - first)) * 1000, failed };
 }
 
-async function measure(pages, rounds) {
-  const child = fork(import.meta.filename);
-  const [{ url, hostile }] = await once(child, 'message');
+async function measure(seconds, rounds) {
+  const [bad, good] = await Promise.all([start('hostile'), start('healthy')]);
+  const hostile = bad.told;
   let isSlow = false;
   console.log(`DOWNLOAD_TIMEOUT ${timeout} s`);
-  for (const [i, [name]] of hung.entries()) {
+  for (const [i, [name]] of kinds.entries()) {
     const { ms, error } = await hold(hostile[i]);
-    isSlow ||= ms > (timeout + 1) * 1000 || error === 'none';
+    isSlow ||= ms > (timeout + 1) * 1000 || (error === 'none') !== (name === 'two answers');
     console.log(`${String(ms).padStart(6)} ms  ${error.padEnd(24)} ${name}`);
   }
-  const quiet = hung.flatMap(([name], i) => (/flood|endless/.test(name) ? [] : [hostile[i]]));
-  const rates = { alone: [], quiet: [], all: [] };
-  await throughput(url, pages, []);
-  for (let round = 0; round < rounds; round++) {
-    rates.alone.push(await throughput(url, pages, []));
-    rates.quiet.push(await throughput(url, pages, quiet));
-    rates.all.push(await throughput(url, pages, hostile));
-  }
   const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
-  for (const [name, list] of Object.entries(rates)) {
-    const change = (median(list) / median(rates.alone) - 1) * 100;
+  let slowest = 0;
+  for (const [path, what] of [
+    ['slow', 'a healthy site that answers after 20 ms, 8 at a time'],
+    ['fast', 'a healthy site that answers at once, 8 at a time: all of our processor'],
+  ]) {
+    const alone = [];
+    const beside = [];
+    let failed = 0;
+    await throughput(good.told + path, 1, []);
+    for (let round = 0; round < rounds; round++) {
+      alone.push((await throughput(good.told + path, seconds, [])).rate);
+      const both = await throughput(good.told + path, seconds, hostile);
+      beside.push(both.rate);
+      failed += both.failed;
+    }
+    const change = (median(beside) / median(alone) - 1) * 100;
+    if (path === 'slow') slowest = change;
+    const list = (rates) => `${Math.round(median(rates))} (${rates.map(Math.round).join(' ')})`;
     console.log(
-      `healthy site, ${name.padEnd(5)}: ${Math.round(median(list))} pages/s (${list.map(Math.round).join(' ')}), ${change.toFixed(1)} %`,
+      `${what}: pages/s alone ${list(alone)}, beside ${kinds.length} kinds ${list(beside)}: ${change.toFixed(1)} %, ${failed} failed`,
     );
   }
-  child.kill();
-  process.exitCode = isSlow ? 1 : 0;
+  bad.child.kill();
+  good.child.kill();
+  process.exitCode = isSlow || slowest < -5 ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { Request, Response, Settings } from 'lycosa';
+import { DownloadFailedError, Request, Response, Settings } from 'lycosa';
 
 import { RfcPolicy } from '../../packages/core/src/downloader/http-cache/rfc-policy.ts';
 import type { HttpCacheEntry } from '../../packages/core/src/downloader/http-cache/storage.ts';
@@ -95,7 +95,12 @@ async function play({ requests }: Data): Promise<{ got: string; wanted: string }
         body: step.request_body,
       });
       let got = 'cached';
-      if ((await cache.processRequest(request)) === undefined) {
+      if ((await cache.processRequest(request)) !== undefined) {
+        // Answered without the server.
+      } else if (step.disconnect) {
+        const answer = cache.processException(request, new DownloadFailedError('disconnected'));
+        if (answer === undefined) got = 'not_cached';
+      } else {
         const asks =
           request.headers.has('if-none-match') || request.headers.has('if-modified-since');
         const isValidated = asks && /validated/.test(step.expected_type ?? '');
@@ -104,10 +109,9 @@ async function play({ requests }: Data): Promise<{ got: string; wanted: string }
         if (!headers.some(([name]) => /^date$/i.test(name)))
           headers.push(['Date', new Date(clock).toUTCString()]);
         const status = isValidated ? 304 : (step.response_status?.[0] ?? 200);
-        await cache.processResponse(
-          request,
-          new Response(request.url, { status, headers, request }),
-        );
+        const response = new Response(request.url, { status, headers, request });
+        const answer = await cache.processResponse(request, response);
+        if (status >= 500 && answer.flags.includes('cached')) got = 'cached';
       }
       const wanted = step.expected_type?.replace(/^.*validated$/, 'validated') as
         | string

@@ -10,6 +10,8 @@ export const robotsJudges: Readonly<Record<string, (document: Data) => Verdict[]
       const got = file.isAllowed(url, agent);
       if (got === one.allowed) return true;
       if (one.google_only) return { differs: 'Google goes past the RFC here.', isFree: true };
+      if (/^(?:\w+:\/\/[^/]*)?\/robots\.txt$/.test(url)) return { differs: ownFile };
+      if (/^user-agent:\s*[a-z_-]+\d/im.test(textOf(robots))) return { differs: digits };
       return byRfc(robots, agent, url) === got ? { differs: rfc } : { got: `${agent} ${url}` };
     });
   },
@@ -42,6 +44,9 @@ export const robotsJudges: Readonly<Record<string, (document: Data) => Verdict[]
   },
 };
 
+const ownFile = 'robots.txt itself may always be fetched (RFC 9309 §2.2.2).';
+const digits =
+  'Google cuts a name at its first digit; crawlers such as MJ12bot have some, and what names them is meant for them.';
 const rfc = 'RFC 9309 §2.2, read word for word, says what we say.';
 const agents = ['*', 'mybot', 'Googlebot', 'bingbot'];
 

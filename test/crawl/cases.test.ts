@@ -50,6 +50,57 @@ test('cookie lines of every kind: the good ones go back where they belong, longe
   expect(sent.get('/xx')).toBe('a=1; m=1; b=x=y==');
 });
 
+/** Everything goes by one server, which plays every site. */
+class ByOne {
+  static proxy = '';
+  processRequest(request: Request): undefined {
+    request.meta.proxy = ByOne.proxy;
+  }
+}
+
+test('a cookie of a domain goes to the sites below it, and to no other', async () => {
+  await using server = await startRaw(
+    byPath((url) =>
+      url.endsWith('/x/y')
+        ? ok.replace('\r\n', '\r\nSet-Cookie: b=x=y==; Domain=.example.com\r\n')
+        : ok,
+    ),
+  );
+  ByOne.proxy = server.url;
+  const later = [
+    'www.shop.example.com',
+    'api.example.com',
+    'example.com',
+    'other.com',
+    'xexample.com',
+  ];
+  const spider = pageSpider(['http://www.shop.example.com/x/y'], (response) =>
+    response.url.endsWith('/y') ? later.map((host) => new Request(`http://${host}/x/q`)) : [],
+  );
+  await crawl(spider, { ...settings, DOWNLOADER_MIDDLEWARES: [[ByOne, 740]] });
+  const sent = Object.fromEntries(server.requests.map((one) => [pathOf(one), cookieOf(one)]));
+  expect(sent).toEqual({
+    'http://www.shop.example.com/x/y': undefined,
+    'http://www.shop.example.com/x/q': 'b=x=y==',
+    'http://api.example.com/x/q': 'b=x=y==',
+    'http://example.com/x/q': 'b=x=y==',
+    'http://other.com/x/q': undefined,
+    'http://xexample.com/x/q': undefined,
+  });
+});
+
+test('a Location of three slashes names a host', async () => {
+  await using server = await startRaw(
+    byPath((url) => (url.endsWith('/a/b') ? to('///cdn.h.test/x') : ok)),
+  );
+  ByOne.proxy = server.url;
+  await crawl(pageSpider(['http://www.h.test/a/b']), {
+    ...settings,
+    DOWNLOADER_MIDDLEWARES: [[ByOne, 740]],
+  });
+  expect(server.requests.map(pathOf)).toEqual(['http://www.h.test/a/b', 'http://cdn.h.test/x']);
+});
+
 test.each([
   [Buffer.from('/caf\xe9', 'latin1'), '/caf%E9'],
   [Buffer.from('/café menu'), '/caf%C3%A9%20menu'],
@@ -157,4 +208,44 @@ test.each([
     settings,
   );
   expect(items).toEqual([{ text: '<p>hi</p>' }]);
+});
+
+test('an empty body that says it is gzip is empty, a cut one is flagged, and a file that is gzip stays so', async () => {
+  const gzipped = Buffer.from('1f8b0800000000000003b329b0cbc8b4d12fb0030065d2376d09000000', 'hex');
+  const answers: Record<string, [head: string, body: Buffer]> = {
+    '/empty': ['Content-Type: text/html\r\nContent-Encoding: gzip', Buffer.alloc(0)],
+    '/cut': ['Content-Type: text/html\r\nContent-Encoding: gzip', gzipped.subarray(0, -8)],
+    '/file.gz': ['Content-Type: application/gzip', gzipped],
+  };
+  await using server = await startRaw(
+    byPath((path) => {
+      const [head, body] = answers[path]!;
+      return Buffer.concat([
+        Buffer.from(`200 OK\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n`),
+        body,
+      ]);
+    }),
+  );
+  const { items } = await crawl(
+    pageSpider(
+      Object.keys(answers).map((path) => server.url + path.slice(1)),
+      ({ url, body, flags }) => ({
+        path: new URL(url).pathname,
+        hex: Buffer.from(body).toString('hex'),
+        flags: [...flags],
+      }),
+    ),
+    settings,
+  );
+  expect(items).toEqual(
+    expect.arrayContaining([
+      { path: '/empty', hex: '', flags: ['decoded'] },
+      {
+        path: '/cut',
+        hex: Buffer.from('<p>hi</p>').toString('hex'),
+        flags: ['decoded', 'truncated'],
+      },
+      { path: '/file.gz', hex: gzipped.toString('hex'), flags: [] },
+    ]),
+  );
 });

@@ -4,7 +4,7 @@ import { Request, Spider, type SpiderOutput } from 'lycosa';
 import { expect, test } from 'vitest';
 
 import { startRaw } from './raw-server.ts';
-import { crawl } from './scrape.ts';
+import { crawl, pageSpider } from './scrape.ts';
 import { certificate, hasOpenssl, startTls } from './tls-server.ts';
 
 // Whoever reads one line of a log must know where it went wrong, at what, and how long it took.
@@ -62,9 +62,7 @@ test('a port that refuses', async () => {
   expect(await errors([`http://${at}/`])).toEqual([
     {
       code: 'ERR_CONNECTION_REFUSED',
-      message: expect.stringMatching(
-        `<GET http://${at}/>: http://${at} refused the connection after \\d+ ms`,
-      ),
+      message: expect.stringContaining(`<GET http://${at}/>: http://${at} refused the connection`),
     },
   ]);
 });
@@ -92,7 +90,9 @@ test.each([
 test.skipIf(!hasOpenssl)('a certificate that does not hold', async () => {
   await using server = await startTls(certificate('DNS:other.example'));
   const [error] = await errors([server.url]);
-  expect(error!.message).toMatch(/self-signed certificate .* after \d+ ms \(TLS handshake\)/);
+  expect(error!.message).toMatch(
+    /self-signed certificate.* after \d+ ms \(TLS handshake\)\. tls\.ca in DOWNLOAD_SLOTS/,
+  );
 });
 
 test('a server that lets a TLS handshake hang', async () => {
@@ -107,17 +107,78 @@ test('a server that lets a TLS handshake hang', async () => {
 test('a proxy that hangs up, and one that refuses', async () => {
   await using rude = await startRaw((socket) => socket.destroy());
   const [hung] = await errors(['https://site.example/'], {}, `http://127.0.0.1:${rude.port}`);
-  expect(hung!.message).toMatch(
-    `<GET https://site.example/>: the proxy http://127.0.0.1:${rude.port} failed: .* after \\d+ ms \\(waiting for the proxy`,
-  );
+  expect(hung!.message).toMatch(/^<GET https:\/\/site.example\/>: the proxy http:\/\/127.0.0.1:/);
+  expect(hung!.message).toMatch(/failed: .* after \d+ ms \(waiting for the proxy/);
   const port = await closedPort();
   const [refused] = await errors(
     ['https://site.example/'],
     {},
     `http://u:s3cret@127.0.0.1:${port}`,
   );
-  expect(refused!.message).toMatch(
-    `the proxy http://127.0.0.1:${port} refused the connection after \\d+ ms`,
-  );
+  expect(refused!.message).toContain(`the proxy http://127.0.0.1:${port} refused the connection`);
+  expect(refused!.message).toMatch(/after \d+ ms \(connecting to the proxy/);
   expect(refused!.message).not.toContain('s3cret');
+});
+
+test('a request is sent from the address it is told to, else from that of the setting', async () => {
+  const from: unknown[] = [];
+  await using server = await startRaw((socket) => {
+    from.push(socket.remoteAddress);
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  });
+  class Bound extends Spider {
+    static override readonly name = 'bound';
+    override *start(): SpiderOutput {
+      yield new Request(server.url);
+      yield new Request(`${server.url}own`, { meta: { bindaddress: '127.0.0.8' } });
+      yield new Request(`${server.url}wrong`, {
+        meta: { bindaddress: 'eth0' },
+        errback: this.onError,
+      });
+    }
+    override parse(): void {}
+    onError({ error }: { error: Error }): SpiderOutput {
+      return { message: error.message };
+    }
+  }
+  const { items } = await crawl(Bound, {
+    CONCURRENT_REQUESTS: 1,
+    DOWNLOAD_BIND_ADDRESS: '127.0.0.9',
+  });
+  expect(new Set(from)).toEqual(new Set(['127.0.0.8', '127.0.0.9']));
+  expect(items).toEqual([{ message: expect.stringContaining('got "eth0"') }]);
+});
+
+test('of many duplicates the first is logged, with DUPEFILTER_DEBUG all are', async () => {
+  await using server = await startRaw((socket) =>
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
+  );
+  class Twins extends Spider {
+    static override readonly name = 'twins';
+    override readonly startUrls = [server.url];
+    override *parse(): SpiderOutput {
+      for (let i = 0; i < 3; i++) yield new Request(server.url);
+    }
+  }
+  const dropped = async (DUPEFILTER_DEBUG: boolean): Promise<number> => {
+    const { log } = await crawl(Twins, { DUPEFILTER_DEBUG });
+    return log.filter(({ msg }) => /^Dropped .*: duplicate/.test(msg)).length;
+  };
+  expect(await dropped(false)).toBe(1);
+  expect(await dropped(true)).toBe(3);
+});
+
+test('a page of no announced length is flagged partial', async () => {
+  await using server = await startRaw((socket, request) =>
+    socket.end(
+      request.startsWith('GET /whole')
+        ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+        : 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok',
+    ),
+  );
+  const { items } = await crawl(
+    pageSpider([server.url, `${server.url}whole`], ({ flags }) => ({ flags: [...flags] })),
+    { CONCURRENT_REQUESTS: 1 },
+  );
+  expect(items).toEqual(expect.arrayContaining([{ flags: ['partial'] }, { flags: [] }]));
 });

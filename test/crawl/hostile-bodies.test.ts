@@ -268,6 +268,37 @@ describe('a trap', () => {
     expect(site.requests).toHaveLength(21);
   });
 
+  test('a page of a hundred thousand links leads to LINKS_PER_PAGE_LIMIT, and says so once', async () => {
+    const page = Array.from({ length: 100_000 }, (_, i) => link(`/${i}`)).join('');
+    const { site, stats } = await crawlTrap((url) => (url === '/' ? page : 'end'), {
+      LINKS_PER_PAGE_LIMIT: 50,
+      LOG_LEVEL: 'INFO',
+    });
+    expect(site.requests).toHaveLength(51);
+    expect(stats).toMatchObject({
+      'security/blocked/LINKS_PER_PAGE_LIMIT': 99_950,
+      'request_dropped_count/links-per-page': 99_950,
+    });
+  });
+
+  test('a robots.txt of ten megabytes is read as far as ROBOTSTXT_MAX_SIZE', async () => {
+    const rules = 'User-agent: *\nDisallow: /no\n#'.padEnd(10_000_000, '\0');
+    await using site = await startSite({
+      '/robots.txt': { headers: { 'content-type': 'text/plain' }, body: `${rules}\nDisallow: /` },
+      '*': 'page',
+    });
+    const { items, result } = await crawl(pageSpider([`${site.url}/yes`, `${site.url}/no`]), {
+      ROBOTSTXT_OBEY: true,
+    });
+    expect(items).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ text: 'page' }),
+        expect.objectContaining({ error: 'IgnoreRequest' }),
+      ]),
+    );
+    expect(result.stats['security/blocked/ROBOTSTXT_MAX_SIZE']).toBe(1);
+  });
+
   test('a sitemap that names itself, by many names, is left', async () => {
     let count = 0;
     await using site = await startSite({

@@ -103,3 +103,12 @@ export const hung: readonly (readonly [name: string, act: (socket: Socket) => vo
   ['reset', (socket) => socket.resetAndDestroy()],
   ['end without an answer', (socket) => socket.end()],
 ];
+
+/** Two that are done at once, but not as they should be. */
+export const odd: readonly (readonly [name: string, act: (socket: Socket) => void])[] = [
+  ['short body', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly')],
+  [
+    'two answers',
+    (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'.repeat(2)),
+  ],
+];

@@ -60,6 +60,40 @@ describe('a hung or hostile server', () => {
   );
 });
 
+test.each(['endless reason', 'endless chunk extension', 'endless chunk size'])(
+  '%s is broken off long before the time-out',
+  async (name) => {
+    const act = hung.find(([one]) => one === name)![1];
+    await using server = await startRaw((socket) => act(socket));
+    const { items, result } = await crawl(pageSpider([server.url]), {
+      ...once,
+      DOWNLOAD_TIMEOUT: 600,
+    });
+    expect(items).toEqual([
+      {
+        error: 'DownloadFailedError',
+        message: expect.stringContaining('bytes that are neither header nor body'),
+      },
+    ]);
+    expect(result.stats['security/blocked/DOWNLOAD_MAX_HEADERS_SIZE']).toBe(1);
+    await server.whenQuiet();
+  },
+);
+
+test('one byte in each chunk is no flood', async () => {
+  const length = 200_000;
+  await using server = await startRaw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write('1\r\na\r\n'.repeat(length));
+    setTimeout(() => socket.end('0\r\n\r\n'), 600);
+  });
+  const { items } = await crawl(
+    pageSpider([server.url], ({ body }) => ({ bytes: body.length })),
+    once,
+  );
+  expect(items).toEqual([{ bytes: length }]);
+});
+
 describe('odd framing', () => {
   test('a body shorter than announced is data loss, and what came is there where that is allowed', async () => {
     const short = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly';

@@ -30,6 +30,7 @@ const { values } = parseArgs({
     timeout: { type: 'string', default: '900' },
     stall: { type: 'string', default: '0' },
     restart: { type: 'string' },
+    times: { type: 'string', default: '1' },
     heavy: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
   },
@@ -91,14 +92,15 @@ const killer = setInterval(
   Number(values['kill-every']) * 1000 || 1e6,
 );
 let cpu = 0;
-let isDisturbed = false;
+let disturbances = 0;
 while (agents.living.size > 0 && performance.now() - start < Number(values.timeout) * 1000) {
   await watch.sample();
   cpu = Math.max(cpu, agents.cpuSeconds());
   const { pending, running, finished, failed } = watch.now;
   if (pending + running === 0) clearInterval(killer);
-  if (!isDisturbed && finished + failed > spiders / 3) {
-    isDisturbed = true;
+  const next = (spiders * (disturbances + 1)) / (Number(values.times) + 2);
+  if (disturbances < Number(values.times) && finished + failed > next) {
+    disturbances++;
     await disturb();
   }
   await sleep(100);
@@ -144,16 +146,29 @@ const feeds = new Map();
 for (const file of await readdir(join(folder, 'feeds')).catch(() => [])) {
   if (!file.endsWith('.jsonl')) continue;
   const lines = (await readFile(join(folder, 'feeds', file), 'utf8')).split('\n').filter(Boolean);
-  for (const line of lines) feeds.set(JSON.parse(line).n, (feeds.get(JSON.parse(line).n) ?? 0) + 1);
+  for (const line of lines) {
+    const { n } = itemOf(line, file);
+    feeds.set(n, (feeds.get(n) ?? 0) + 1);
+  }
+}
+/** A line that is torn belongs to nobody, and its spider has no item. */
+function itemOf(line, file) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    console.log(`${file} is torn: ${JSON.stringify(line)}`);
+    return {};
+  }
 }
 const whole = site.whole();
 const again = site.visits.length - new Set(site.visits.map(({ n }) => n)).size;
 const isKept = values.restart === undefined;
+const isBroken = (n) => !isCommitted(n) || !whole.has(n) || feeds.get(n) !== 1;
+const isCommitted = (n) =>
+  isKept ? commits.get(nameOf.get(n)) === 1 : finished.has(nameOf.get(n));
 
 const checks = {
-  'each good spider committed exactly once': [...good].every((n) =>
-    isKept ? commits.get(nameOf.get(n)) === 1 : finished.has(nameOf.get(n)),
-  ),
+  'each good spider committed exactly once': [...good].every(isCommitted),
   'each good spider was really at the site, to the end': [...good].every((n) => whole.has(n)),
   'each good spider has one feed, with its item once': [...good].every((n) => feeds.get(n) === 1),
   'no bad spider finished':
@@ -198,6 +213,11 @@ function longestFirst(times, places) {
 }
 for (const [what, holds] of Object.entries(checks))
   console.log(`${holds ? 'holds' : 'BROKEN'}: ${what}`);
+for (const n of [...good].filter(isBroken).slice(0, 10)) {
+  const { runs } = (await fleet.show(nameOf.get(n))) ?? {};
+  console.log(n, { items: feeds.get(n), whole: whole.get(n), commits: commits.get(nameOf.get(n)) });
+  console.log(JSON.stringify(runs), JSON.stringify(site.visits.filter((visit) => visit.n === n)));
+}
 await fleet.close();
 await redis.close();
 await server[Symbol.asyncDispose]();

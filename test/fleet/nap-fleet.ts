@@ -11,8 +11,16 @@ const root = fileURLToPath(new URL('project', import.meta.url));
 export const stateFolder = join(tmpdir(), `lycosa-fleet-state-${process.pid}`);
 const log = { info() {}, warn() {}, error() {} };
 
-export function agentOf(fleet: Fleet, options: Partial<FleetAgentOptions> = {}): FleetAgent {
-  const host = { root, config: join(root, 'lycosa.config.ts'), settings: { LOG_LEVEL: 'ERROR' } };
+export function agentOf(
+  fleet: Fleet,
+  options: Partial<FleetAgentOptions> = {},
+  settings: Readonly<Record<string, unknown>> = {},
+): FleetAgent {
+  const host = {
+    root,
+    config: join(root, 'lycosa.config.ts'),
+    settings: { LOG_LEVEL: 'ERROR', ...settings },
+  };
   return new FleetAgent(fleet, {
     host,
     log,

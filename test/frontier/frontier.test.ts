@@ -368,6 +368,37 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     expect(seen).toEqual([0.077]);
   });
 
+  test('what a site asks for holds for all workers before the page is done that asked', async () => {
+    await using server = await startRedis();
+    await using redis = await connectRedis({ url: server.url });
+    await using site = await startSite({
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 0.3\n',
+      '/': { status: 503, headers: { 'retry-after': '60' } },
+    });
+    const known: [string, number][] = [];
+    class Asked extends Spider {
+      static override readonly name = 'star';
+      override readonly startUrls = [site.url];
+      override async parse(): Promise<void> {
+        const { host } = new URL(site.url);
+        const record = String(await redis.call('HGET', '{star}:hosts', host.split(':')[0]!));
+        const due = Number(await redis.call('ZSCORE', '{star}:due', host.split(':')[0]!));
+        known.push([record, due]);
+      }
+    }
+    const before = Date.now();
+    const settings = {
+      BACKOFF_ENABLED: true,
+      ROBOTSTXT_OBEY: true,
+      RETRY_ENABLED: false,
+      HTTPERROR_ALLOW_ALL: true,
+    };
+    await crawl(Asked, server, settings);
+    const [[record, due]] = known as [[string, number]];
+    expect(record).toBe('300 1 0');
+    expect(due).toBeGreaterThanOrEqual(before + 60_000);
+  });
+
   test.each(['list', 'set', 'zset'])('a RedisSpider takes start URLs from a %s', async (type) => {
     await using server = await startRedis();
     await using redis = await connectRedis({ url: server.url });

@@ -58,6 +58,8 @@ export interface FleetAgentOptions {
 
 /** Milliseconds until a spider is tried again that found no place. */
 const waitMs = 1000;
+/** The same, for one that wants a machine with another version of the project. */
+const versionMs = 5000;
 /** Milliseconds after which one whose group is full looks for itself; earlier, whoever ends calls it. */
 const asideMs = 30_000;
 /** Crashes in company, which may be a neighbour's doing: from then on a spider runs alone in its host. */
@@ -114,7 +116,7 @@ export class FleetAgent {
       folder: resolve(host.root, dir, 'journal'),
       leaseMs: lockMs,
       log,
-      here: () => new Set([...this.#runs.values()].map(({ claim }) => claim.name)),
+      here: () => [...this.#runs.values()].map(({ claim }) => claim),
     });
     this.#gate = new ResourceGate(this.#options.minFreeMb, this.#options.maxLagMs);
     this.#hosts = new HostPool(
@@ -183,8 +185,11 @@ export class FleetAgent {
 
   async #isEmpty(): Promise<boolean> {
     const { sets } = this.#fleet;
+    const restarts = await this.#ledger.restarts();
     const names = (await sets.count('pending')) + (await sets.count('running'));
-    return names === 0 && (await this.#fleet.live()) === 0;
+    if (names > 0 || (await this.#fleet.live()) > 0) return false;
+    // A server that was started anew with nothing knows of no work either, before it is told.
+    return (await this.#ledger.restarts()) === restarts;
   }
 
   /** Hands back what runs, which starts elsewhere from its beginning or its JOBDIR, and ends. */
@@ -215,7 +220,7 @@ export class FleetAgent {
     const { member, generation, group, version } = job.data;
     const { sets } = this.#fleet;
     if (version !== undefined && version !== this.#options.version) {
-      return this.#later(job, lock, waitMs * 5);
+      return this.#later(job, lock, Math.min(versionMs, this.#options.stalledMs));
     }
     const claim = await sets.claim(member, { generation, start: job.attemptsStarted }, group);
     // `done`: the machine before us committed and died before it could tell the queue.
@@ -351,7 +356,7 @@ export class FleetAgent {
         if (answer !== 'lost') run.renewedAt = asked;
         if (answer === undefined) return;
         run.isStopped = answer !== 'lost';
-        run.host.say({ type: 'stop', id: run.id, mode: answer });
+        run.host.say({ type: 'stop', id: run.id, mode: answer, isForGood: run.isStopped });
       }),
     );
   }

@@ -19,7 +19,7 @@ import { fileNameOf, RunLog } from './fleet-log.ts';
 import type { FromHost, HostConfig, ToHost } from './fleet-messages.ts';
 import { ownFolder } from './fleet-owner.ts';
 import { agentOptions } from './fleet-settings.ts';
-import { recordOf, verdictOf } from './reasons.ts';
+import { recordOf, verdictOf, verdictOfReason } from './reasons.ts';
 
 type RunOrder = Extract<ToHost, { type: 'run' }>;
 
@@ -54,7 +54,8 @@ class FleetHost {
   take(message: ToHost): void {
     if (message.type === 'run') void this.#run(message);
     else if (message.type === 'exit') void this.#exit();
-    else if (message.type === 'stop') this.#running.get(message.id)?.stop(message.mode);
+    else if (message.type === 'stop')
+      this.#running.get(message.id)?.stop(message.mode, message.isForGood);
     else this.#running.get(message.id)?.answer(message.holds);
   }
 
@@ -103,6 +104,8 @@ class FleetHost {
       await ownFolder(folder, token);
       settings.set('JOBDIR', folder, 'cmdline');
     }
+    const own = settings.get('FLEET_REASONS');
+    const reasons = typeof own === 'object' ? own : {};
     const log = createLogger({
       level: settings.get('LOG_ENABLED') ? settings.get('LOG_LEVEL') : 'OFF',
       format: settings.get('LOG_FORMAT'),
@@ -113,7 +116,13 @@ class FleetHost {
       log,
       slots: this.#slots,
       root: this.#root,
-      run: { job, attempt, mayStore: () => run.mayStore() },
+      run: {
+        job,
+        attempt,
+        mayStore: () => run.mayStore(),
+        beginsAnew: (reason) =>
+          !jobs && !run.isForGood && verdictOfReason(reason, reasons) === 'pending',
+      },
     });
     run.began(crawler);
     return crawler.crawl(args);
@@ -142,6 +151,8 @@ class Run {
   readonly log: RunLog;
   #crawler: Crawler | undefined;
   #stop: 'graceful' | 'fast' | 'lost' | undefined;
+  /** Whether it was stopped and is not run again. */
+  isForGood = false;
   #asked: { promise: Promise<boolean>; resolve(holds: boolean): void } | undefined;
   #last = { at: performance.now(), items: 0, responses: 0 };
 
@@ -152,11 +163,12 @@ class Run {
 
   began(crawler: Crawler): void {
     this.#crawler = crawler;
-    if (this.#stop) this.stop(this.#stop);
+    if (this.#stop) this.stop(this.#stop, this.isForGood);
   }
 
-  stop(mode: 'graceful' | 'fast' | 'lost'): void {
+  stop(mode: 'graceful' | 'fast' | 'lost', isForGood = false): void {
     this.#stop = mode;
+    this.isForGood ||= isForGood;
     if (mode !== 'lost') return this.#crawler?.stop(mode);
     this.answer(false);
     // The first reason counts.

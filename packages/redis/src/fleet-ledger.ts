@@ -19,8 +19,8 @@ export interface RunLedgerOptions {
   /** How long a lease lasts. */
   readonly leaseMs: number;
   readonly log: Pick<RootLogger, 'warn'>;
-  /** Names of what runs here. */
-  readonly here: () => ReadonlySet<string>;
+  /** What runs here. */
+  readonly here: () => readonly Claim[];
 }
 
 /** @internal What an agent tells Redis of its runs, and asks it, though Redis may be away, stand still or lose its memory. */
@@ -32,6 +32,7 @@ export class RunLedger {
   /** Ends of runs that Redis has heard, but may lose if it is killed now. */
   #recent: (readonly [at: number, entry: JournalEntry])[] = [];
   #following: Promise<void> | undefined;
+  #restarts = 0;
   #isClosing = false;
 
   constructor(fleet: Fleet, options: RunLedgerOptions) {
@@ -108,6 +109,14 @@ export class RunLedger {
     }));
   }
 
+  /** How often the server has lost its memory up to now, and has it back. */
+  async restarts(): Promise<number> {
+    // A look that is under way may have begun earlier.
+    await this.#following;
+    await this.follow();
+    return this.#restarts;
+  }
+
   /** Tells what an earlier agent of this machine could not tell; returns how many ends counted. */
   async replay(): Promise<number> {
     if (this.#journal.entries().length === 0) return 0;
@@ -135,10 +144,15 @@ export class RunLedger {
 
   async #follow(): Promise<void> {
     if ((await this.#mirror.follow()) !== 'restarted') return;
-    const here = this.#options.here();
-    const count = await this.#mirror.restore((name) => here.has(name));
+    this.#restarts++;
+    // Where it remembers the run, it hears the whole of its end. Where not, it hears from us what we know better than others.
     for (const [, { claim, to, record, owner }] of this.#recent)
       await this.#fleet.sets.release(claim, to, record, owner);
+    const ended = this.#recent
+      .filter(([at]) => at >= this.#mirror.readAt)
+      .map(([, entry]) => ({ ...entry, state: entry.to }));
+    const running = this.#options.here().map((claim) => ({ claim, state: 'running' as const }));
+    const count = await this.#mirror.restore([...ended, ...running]);
     if (this.#mirror.fleetLimit > 0) await this.#fleet.limit(this.#mirror.fleetLimit);
     this.#options.log.warn(
       `Redis was started anew; ${count} names that it had lost were restored.`,

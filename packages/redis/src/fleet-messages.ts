@@ -17,7 +17,13 @@ export type ToHost =
       /** The file of the spider, where it is known. */
       readonly file?: string;
     }
-  | { readonly type: 'stop'; readonly id: number; readonly mode: 'graceful' | 'fast' | 'lost' }
+  | {
+      readonly type: 'stop';
+      readonly id: number;
+      readonly mode: 'graceful' | 'fast' | 'lost';
+      /** It is not run again; else it was handed back. */
+      readonly isForGood?: boolean;
+    }
   /** Whether the run is still the latest of its job, and may put its feeds in place. */
   | { readonly type: 'holds'; readonly id: number; readonly holds: boolean }
   | { readonly type: 'exit' };

@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
 import type { RedisConnection } from './connection.ts';
-import type { KnownSpider, SpiderSets, SpiderState } from './spider-sets.ts';
+import type { Claim, KnownSpider, SpiderSets, SpiderState } from './spider-sets.ts';
 
 /** @internal What happened to the server since the last look. */
 export type ServerEvent = 'same' | 'restarted' | 'emptied';
+
+/** @internal A run of our own, of which the events may not have told us yet. */
+export interface OwnRun {
+  readonly claim: Claim;
+  readonly state: SpiderState;
+  readonly record?: object;
+}
 
 /**
  * @internal What an agent knows of all orders, so that a server that was killed and has lost some of them, or all, is told
@@ -17,6 +24,8 @@ export class FleetMirror {
   readonly #known = new Map<string, KnownSpider>();
   #limits: readonly string[] = [];
   #lastEvent = '0';
+  /** What happened before is known; by the clock of `performance`. */
+  #readAt = 0;
   /** Made up by each start of the server. */
   #runId: string | undefined;
   /** Made up by us; it is gone when the keys are. */
@@ -26,6 +35,10 @@ export class FleetMirror {
     this.#redis = redis;
     this.#sets = sets;
     this.#prefix = prefix;
+  }
+
+  get readAt(): number {
+    return this.#readAt;
   }
 
   /** Looks what is new. When the server `restarted`, what it has lost is not looked at before `restore()`. */
@@ -46,12 +59,25 @@ export class FleetMirror {
     return isEmptied ? 'emptied' : 'same';
   }
 
-  /** Tells the server what it may have lost; returns how many names that were. */
-  async restore(isOurs: (name: string) => boolean): Promise<number> {
+  /**
+   * Tells the server what it may have lost; returns how many names that were.
+   *
+   * @param own - What has ended here and what runs here, the latest last.
+   */
+  async restore(own: readonly OwnRun[]): Promise<number> {
+    for (const { claim, state, record } of own) {
+      const { name, token, attempt } = claim;
+      const known = this.#known.get(name);
+      if (known && known.token > token) continue;
+      const text = record ? JSON.stringify(record) : (known?.record ?? '');
+      const order = known?.order ?? '';
+      this.#known.set(name, { name, state, token, attempt, order, record: text });
+    }
+    const here = new Set(own.filter(({ state }) => state === 'running').map((o) => o.claim.name));
     const runId = await this.#serverId();
     // What it has not lost is not pending for want of a job: the queue is looked at a little later.
     await this.#redis.call('SET', this.#key('reconciler'), 1, 'PX', 3000);
-    const count = await this.#sets.restore([...this.#known.values()], isOurs);
+    const count = await this.#sets.restore([...this.#known.values()], (name) => here.has(name));
     for (let i = 0; i < this.#limits.length; i += 2)
       await this.#redis.call('HSETNX', this.#key('limits'), ...this.#limits.slice(i, i + 2));
     this.#runId = runId;
@@ -101,11 +127,14 @@ export class FleetMirror {
   }
 
   async #read(): Promise<void> {
+    const askedAt = performance.now();
     const events = await this.#sets.events(this.#lastEvent);
-    if (events.length === 0) return;
-    this.#lastEvent = events.at(-1)!.id;
-    const latest = new Map(events.map((event) => [event.name, event]));
-    await this.#learn([...latest.values()].map(({ to, ...event }) => ({ ...event, state: to })));
+    if (events.length > 0) {
+      this.#lastEvent = events.at(-1)!.id;
+      const latest = new Map(events.map((event) => [event.name, event]));
+      await this.#learn([...latest.values()].map(({ to, ...event }) => ({ ...event, state: to })));
+    }
+    this.#readAt = askedAt;
   }
 
   async #learn(

@@ -142,7 +142,8 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
       .toBe('restarted');
     expect(await fleet.sets.names('pending')).toEqual([]);
     // `b` runs on here; where `c` ran nobody knows any more.
-    expect(await mirror.restore((name) => name === 'b')).toBe(5);
+    const running = { claim: claims.get('b')!, state: 'running' as const };
+    expect(await mirror.restore([running])).toBe(5);
     expect(await fleet.sets.names('finished')).toEqual(['a']);
     expect(await fleet.sets.names('running')).toEqual(['b']);
     expect((await fleet.sets.names('pending')).toSorted()).toEqual([
@@ -165,6 +166,45 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     );
   });
 
+  test('what has begun or ended since anybody looked is told by whoever ran it, and nobody else takes its number', async () => {
+    await using server = await startRedis();
+    await using fleet = await openFleet(server.url, { sets: { machine: 'm1' } });
+    await using other = await openFleet(server.url, { sets: { machine: 'm2' } });
+    await fleet.add(['a', 'b', 'c'].map((spider) => ({ spider })));
+    const mirrors = [fleet.mirror(), other.mirror()] as const;
+    for (const mirror of mirrors) await mirror.follow();
+    const first = { generation: 1, start: 1 };
+    const [a, b, c] = (await Promise.all(
+      ['a', 'b', 'c'].map((name) => fleet.sets.claim(name, first)),
+    )) as [Claim, Claim, Claim];
+    await fleet.sets.release(a, 'finished', { spider: 'a' });
+    await server.restart(false);
+    for (const mirror of mirrors)
+      await expect
+        .poll(() => mirror.follow().catch(() => 'away'), { timeout: 8000 })
+        .toBe('restarted');
+    await mirrors[1].restore([]);
+    expect(await fleet.sets.count('pending')).toBe(3);
+    await mirrors[0].restore([
+      { claim: a, state: 'finished', record: { spider: 'a' } },
+      { claim: b, state: 'running' },
+    ]);
+    expect(await fleet.sets.names('finished')).toEqual(['a']);
+    expect((await fleet.sets.results(['a'])).get('a')).toEqual({ spider: 'a' });
+    expect(await fleet.sets.names('running')).toEqual(['b']);
+    expect(await fleet.sets.renew(b)).toBeUndefined();
+    // The machine that ran `c` is late.
+    await expect.poll(() => other.reconcile(1), { timeout: 8000 }).toBe(1);
+    expect(await fleet.sets.holds(c)).toBe(false);
+    const [job] = await other.queue.getPrioritized();
+    const again = (await other.sets.claim('c', { ...job!.data, start: 1 })) as Claim;
+    expect(again.attempt).toBeGreaterThan(c.attempt);
+    await mirrors[0].restore([{ claim: c, state: 'running' }]);
+    expect(await fleet.sets.renew(c)).toBe('lost');
+    expect(await fleet.sets.release(c, 'finished')).toBe(false);
+    expect(await other.sets.release(again, 'finished')).toBe(true);
+  });
+
   test('a server that was emptied by hand stays empty', async () => {
     await using server = await startRedis();
     await using fleet = await openFleet(server.url);
@@ -180,7 +220,7 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     await expect
       .poll(() => mirror.follow().catch(() => 'away'), { timeout: 8000 })
       .toBe('restarted');
-    await mirror.restore(() => false);
+    await mirror.restore([]);
     expect(await fleet.sets.names('pending')).toEqual(['b']);
   });
 

@@ -35,6 +35,13 @@ export class Acks {
     this.#send(this.#worker.frontier.nack(tokens, Math.min(pauseMs, maxRestMs)));
   }
 
+  /** Tells the others at once what the end of a page would tell them later. */
+  hostChanged(host: string): void {
+    const { frontier, hosts } = this.#worker;
+    const { pauseMs, delayMs } = hosts.report(host);
+    this.#send(pauseMs > 0 ? frontier.block(host, pauseMs) : frontier.setDelay(host, delayMs));
+  }
+
   /** The lease has ended: another worker has it, and finds the links of its page as well. */
   lost(lease: Lease): void {
     const { leases, account, host } = this.#worker;

@@ -4,6 +4,8 @@ import type { HostReport } from './frontier.ts';
 
 /** Hosts whose last answer is remembered: far more than are under way at a time. */
 const maxHosts = 1000;
+/** Why a delay changes that no answer tells: AutoThrottle's changes come with the page. */
+const words: ReadonlySet<string> = new Set(['robots.txt', 'set by hand']);
 
 /** What this worker sees of hosts, for the others: when they last answered, and what delay they are given. */
 export class HostWatch {
@@ -13,10 +15,14 @@ export class HostWatch {
   readonly #isAdaptive: boolean;
   readonly #isLeased: (request: Request) => boolean;
 
-  /** @param isLeased - Tells requests of the frontier from robots.txt and what callbacks fetch on the side. */
+  /**
+   * @param isLeased - Tells requests of the frontier from robots.txt and what callbacks fetch on the side.
+   * @param onWord - A host has asked for a delay or a pause, or somebody has set it.
+   */
   constructor(
     host: Pick<Crawler, 'settings' | 'slots' | 'signals'>,
     isLeased: (request: Request) => boolean,
+    onWord: (key: string) => void,
   ) {
     this.#host = host;
     this.#isLeased = isLeased;
@@ -25,6 +31,9 @@ export class HostWatch {
     this.#disconnect = [
       host.signals.connect('response_downloaded', answered),
       host.signals.connect('download_failed', answered),
+      host.signals.connect('slot_changed', ({ key, change: { cause } }) => {
+        if (this.#pauseOf(key) > 0 || words.has(cause)) onWord(key);
+      }),
     ];
   }
 
@@ -37,13 +46,12 @@ export class HostWatch {
     const slot = this.#host.slots.get(key);
     const now = performance.now();
     const answeredAt = this.#answers.get(key);
-    const pause = slot.pausedUntil - now;
     return {
       sinceMs: answeredAt === undefined ? undefined : now - answeredAt,
       delayMs: slot.throttledDelay * 1000,
       concurrency: slot.concurrency,
       backoffMs: slot.backoff * 1000,
-      pauseMs: pause > 0 && pause < Infinity ? pause : 0,
+      pauseMs: this.#pauseOf(key),
     };
   }
 
@@ -51,6 +59,11 @@ export class HostWatch {
   restOf(key: string): number {
     const slot = this.#host.slots.get(key);
     return Math.max(slot.delay * 1000, slot.nextAt - performance.now(), 0);
+  }
+
+  #pauseOf(key: string): number {
+    const pause = this.#host.slots.get(key).pausedUntil - performance.now();
+    return pause > 0 && pause < Infinity ? pause : 0;
   }
 
   close(): void {

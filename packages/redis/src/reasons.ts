@@ -29,10 +29,16 @@ const verdicts: Readonly<Record<string, ReasonVerdict>> = {
  * @param own - What is asked first, as of `FLEET_REASONS`.
  */
 export function verdictOf(result: CrawlResult, own: ReasonVerdicts = {}): ReasonVerdict {
-  const { reason } = result;
-  const said = typeof own === 'function' ? own(result) : undefined;
-  if (said !== undefined) return said;
-  if (typeof own === 'object' && Object.hasOwn(own, reason)) return own[reason]!;
+  if (typeof own === 'object') return verdictOfReason(result.reason, own);
+  return own(result) ?? verdictOfReason(result.reason);
+}
+
+/** As `verdictOf`, while the result is not there yet. */
+export function verdictOfReason(
+  reason: string,
+  own: Readonly<Record<string, ReasonVerdict>> = {},
+): ReasonVerdict {
+  if (Object.hasOwn(own, reason)) return own[reason]!;
   return Object.hasOwn(verdicts, reason) ? verdicts[reason]! : 'finished';
 }
 

@@ -68,7 +68,13 @@ export class RedisScheduler implements Scheduler {
       host,
       settings,
       leases,
-      hosts: new HostWatch(host, (request) => leases.of(request) !== undefined),
+      hosts: new HostWatch(
+        host,
+        (request) => leases.of(request) !== undefined,
+        (key) => {
+          if (this.#redis !== undefined && !this.#isClosing) this.#acks.hostChanged(key);
+        },
+      ),
       known: new KnownUrls(),
       account: new Account(host.stats),
       fail: (thrown) => this.#fail(thrown),

@@ -56,6 +56,9 @@ local function close(name, rest)
   for i = 1, 20 do stands = string.find(all, '\\n', stands + 1, true) or #all end
   redis.call('HSET', history, name, string.sub(all, 1, stands))
 end
+local function again(name, order)
+  return order ~= '0' and tonumber(redis.call('HGET', generation, name) or '0') > tonumber(order)
+end
 local function free(name)
   redis.call('HDEL', owner, name)
   redis.call('ZREM', lease, name)
@@ -141,14 +144,14 @@ redis.call('HSET', token, name, mine)
 hold(name, by, 'o')
 return {'ok', mine, begin(name, by)}`,
   renew: `
-local name, by, mine = ARGV[2], ARGV[3], ARGV[4]
+local name, by, mine, order = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local held = redis.call('HGET', owner, name)
 local answer = {'lost'}
 if redis.call('HGET', token, name) == mine then
   if held == by .. '|o' or held == by .. '|t' then
     extend(name)
     answer = {'ok', redis.call('HGET', stop, name) or ''}
-  elseif not held and redis.call('SISMEMBER', pending, name) == 1 then
+  elseif not held and redis.call('SISMEMBER', pending, name) == 1 and not again(name, order) then
     hold(name, by, 'o')
     answer = {'ok', redis.call('HGET', stop, name) or ''}
   end
@@ -156,9 +159,9 @@ end
 reap()
 return answer`,
   holds: `
-local name, by, mine = ARGV[2], ARGV[3], ARGV[4]
+local name, by, mine, order = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local held = redis.call('HGET', owner, name)
-if redis.call('HGET', token, name) ~= mine then return {'lost'} end
+if redis.call('HGET', token, name) ~= mine or again(name, order) then return {'lost'} end
 if held and held ~= by .. '|o' and held ~= by .. '|t' then return {'lost'} end
 return {'ok'}`,
   release: `
@@ -168,7 +171,7 @@ local held = redis.call('HGET', owner, name)
 if held then
   if held ~= by .. '|o' and held ~= by .. '|t' then return {'lost'} end
 elseif redis.call('SISMEMBER', to, name) == 1 and to ~= pending then return {'ok'}
-elseif redis.call('SISMEMBER', pending, name) == 0 then return {'lost'} end
+elseif redis.call('SISMEMBER', pending, name) == 0 or again(name, order) then return {'lost'} end
 free(name)
 if record ~= '' then redis.call('HSET', result, name, record) end
 close(name, '"state":"' .. keynames[tonumber(ARGV[5])] .. '"' .. (record == '' and '' or ',' .. string.sub(record, 2, -2)))
@@ -208,7 +211,7 @@ return {'pending'}`,
 local by, count = ARGV[2], 0
 for i = 3, #ARGV, 7 do
   local name, to, mine, attempt, text, record, ours = unpack(ARGV, i, i + 6)
-  mine = tonumber(mine)
+  mine, attempt = tonumber(mine), tonumber(attempt)
   local order = math.floor(mine / 1000000)
   local stored = tonumber(redis.call('HGET', token, name) or '0')
   local ordered = tonumber(redis.call('HGET', generation, name) or '0')
@@ -229,11 +232,13 @@ for i = 3, #ARGV, 7 do
     elseif not where then
       move(name, pending, 'restore')
       count = count + 1
+      -- It may have begun since, where it was not seen: the next run is told from that one.
+      if to == 'pending' then order, attempt = order + 1, attempt + 1 end
     end
     redis.call('HSET', token, name, math.max(stored, mine))
     redis.call('HSET', generation, name, math.max(ordered, order))
     if text ~= '' then redis.call('HSETNX', orders, name, text) end
-    redis.call('HSETNX', attempts, name, attempt)
+    redis.call('HSET', attempts, name, math.max(tonumber(redis.call('HGET', attempts, name) or '0'), attempt))
   end
 end
 return count`,

@@ -139,14 +139,16 @@ export class SpiderSets {
 
   /** Puts the end of the lease off. `lost` where it ended and the spider went elsewhere; else how it shall stop, if it shall. */
   async renew(claim: Claim): Promise<'lost' | 'graceful' | 'fast' | undefined> {
-    const [answer, stop] = await this.#run('renew', [claim.name, this.owner, claim.token]);
+    const { name, token, generation } = claim;
+    const [answer, stop] = await this.#run('renew', [name, this.owner, token, generation]);
     if (answer !== 'ok') return 'lost';
     return stop === 'graceful' || stop === 'fast' ? stop : undefined;
   }
 
   /** False if a later run has begun: what this one made must not take the place of what that one makes. */
   async holds(claim: Claim): Promise<boolean> {
-    const [answer] = await this.#run('holds', [claim.name, this.owner, claim.token]);
+    const { name, token, generation } = claim;
+    const [answer] = await this.#run('holds', [name, this.owner, token, generation]);
     return answer === 'ok';
   }
 

@@ -68,6 +68,8 @@ export interface CrawlRun {
   readonly attempt: number;
   /** Whether it is still the latest run of its job. If not, it must put no feed in place. */
   mayStore(): Promise<boolean>;
+  /** Whether the job begins anew where a run ends for this reason. Its feeds stay parts then, for nobody to take for whole. */
+  beginsAnew?(reason: string): boolean;
 }
 
 export interface CrawlerOptions {
@@ -105,6 +107,7 @@ export class Crawler {
   #job: JobFile | undefined;
   #error: Error | undefined;
   #isStarted = false;
+  #hasShownDuplicate = false;
   #stopMode: StopMode | undefined;
 
   constructor(spiderClass: SpiderClass, settings: Settings, options: CrawlerOptions) {
@@ -192,13 +195,22 @@ export class Crawler {
     if (cause === 'duplicate') this.stats.inc('request_dropped_count/duplicate');
     else this.stats.inc(`request_dropped_count/${cause}`);
     this.stats.inc('account/dropped');
-    if (this.log.isEnabled('DEBUG')) {
+    if (this.log.isEnabled('DEBUG') && (cause !== 'duplicate' || this.#showsDuplicate())) {
       this.log.debug(`Dropped ${request.toString()}: ${cause}${message ? ` (${message})` : ''}`, {
         cause,
       });
     }
     if (this.signals.has('request_dropped'))
       this.signals.send('request_dropped', { request, cause, spider: this.spider });
+  }
+
+  /** The first says that the others are counted. */
+  #showsDuplicate(): boolean {
+    if (this.settings.get('DUPEFILTER_DEBUG')) return true;
+    if (this.#hasShownDuplicate) return false;
+    this.#hasShownDuplicate = true;
+    this.log.debug('Of duplicates only the first is shown (DUPEFILTER_DEBUG shows all)');
+    return true;
   }
 
   /** Makes the result not ok. The first error is the one reported; log it yourself. */

@@ -78,7 +78,7 @@ export class FeedExport {
 
   /** Stores all feeds. Those of a job that is not finished stay parts, and the next run goes on with them. */
   async close(): Promise<void> {
-    const { signals, log, stats, settings, engine } = this.#crawler;
+    const { signals, log, stats, settings, engine, run } = this.#crawler;
     const feeds = this.#feeds;
     this.#feeds = [];
     const isUnfinished =
@@ -87,7 +87,9 @@ export class FeedExport {
         engine?.isStartCut === true ||
         this.#hasFailed ||
         this.#keepsParts);
-    await Promise.all(feeds.map((feed) => (isUnfinished ? feed.pause() : feed.close())));
+    const isVoid = engine !== undefined && run?.beginsAnew?.(engine.reason) === true;
+    const staysPart = isUnfinished || isVoid;
+    await Promise.all(feeds.map((feed) => (staysPart ? feed.pause() : feed.close())));
     for (const [{ uri }, count] of this.#itemErrors) {
       if (count > 1) log.error(`${count} items in all could not be written to the feed ${uri}`);
     }

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import type { LogLevelName } from '../settings/default-settings.ts';
 import { readCurl, writeCurl } from './curl.ts';
 import { Headers, type HeadersInput } from './headers.ts';
 import { serializeRequest } from './stored-request.ts';
@@ -33,6 +34,8 @@ export interface RequestMeta {
   allowOffsite?: boolean;
   /** This response does not move AutoThrottle's delay. */
   autothrottleDontAdjustDelay?: boolean;
+  /** Address of this machine to send from; overrides `DOWNLOAD_BIND_ADDRESS`. */
+  bindaddress?: string;
   /** Which cookie jar to use; one jar for all by default. */
   cookiejar?: string | number;
   /** Links from a start page to here; kept by DepthMiddleware. */
@@ -67,6 +70,8 @@ export interface RequestMeta {
   downloadWarnsize?: number;
   /** False keeps a body that is shorter than announced, flagged `dataloss`. */
   downloadFailOnDataloss?: boolean;
+  /** Overrides `RETRY_GIVE_UP_LOG_LEVEL`. */
+  giveUpLogLevel?: LogLevelName;
   /** Responses of any status reach the callback. */
   handleHttpstatusAll?: boolean;
   handleHttpstatusList?: readonly number[];

@@ -105,6 +105,8 @@ export const defaultSettings = {
   DOWNLOADER_MIDDLEWARES: [] as ComponentPriorities<DownloaderMiddleware>,
   /** Count requests and responses. */
   DOWNLOADER_STATS: true,
+  /** Address of this machine to send from; undefined is what the system chooses. */
+  DOWNLOAD_BIND_ADDRESS: undefined as string | undefined,
   /** Shortest time between the starts of two downloads in a slot, in seconds. */
   DOWNLOAD_DELAY: 0,
   /** Spread of the delay: 0.5 draws from 0.5 to 1.5 of it. */
@@ -133,6 +135,8 @@ export const defaultSettings = {
   DOWNLOAD_WARNSIZE: 16_777_216,
   /** Duplicate filter; `null` lets every request pass. */
   DUPEFILTER_CLASS: undefined as ComponentClass<DupeFilter> | string | null | undefined,
+  /** Log every duplicate, not only the first. */
+  DUPEFILTER_DEBUG: false,
   /** Extensions and the order they are built in; `null` switches one off. */
   EXTENSIONS: [] as ComponentPriorities<Extension>,
   /** Feeds by URI: where items are written and how. */

@@ -1,6 +1,6 @@
 import { Request, type Response, Spider, type SpiderArgs, type SpiderOutput } from 'lycosa';
 
-/** Visits one page of a site that takes its time, and has one item. Or does what spiders should not. */
+/** Visits one page of a site that takes its time, or so many, and has an item of each. Or does what spiders should not. */
 export class VisitSpider extends Spider<{ n: string }> {
   static override readonly name = 'visit';
   readonly #args: SpiderArgs;
@@ -12,8 +12,10 @@ export class VisitSpider extends Spider<{ n: string }> {
   }
 
   override async *start(): AsyncGenerator<Request> {
-    const { site, n, ms } = this.#args;
-    yield new Request(`${String(site)}/run?n=${String(n)}&ms=${String(ms)}`);
+    const { site, n, ms, pages } = this.#args;
+    const url = `${String(site)}/run?n=${String(n)}&ms=${String(ms)}`;
+    yield new Request(url);
+    for (let page = 2; page <= Number(pages ?? 1); page++) yield new Request(`${url}&page=${page}`);
   }
 
   override async *parse(_response: Response): SpiderOutput<{ n: string }> {

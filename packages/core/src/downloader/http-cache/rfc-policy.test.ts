@@ -23,6 +23,21 @@ test('a POST is never cached, nor a part of a page', () => {
   expect(policy().shouldCacheResponse(part)).toBe(false);
 });
 
+test('a year of two digits is never more than fifty years ahead', () => {
+  const settings = new Settings();
+  const now = Date.now();
+  const isFresh = (years: number): boolean => {
+    const date = new Date(now);
+    date.setUTCFullYear(date.getUTCFullYear() + years);
+    const year = String(date.getUTCFullYear() % 100).padStart(2, '0');
+    const expires = date.toUTCString().replace(/^.*?, (\d\d) (\w+) \d{4}/, `Monday, $1-$2-${year}`);
+    const response = new Response('http://h.test/', { status: 200, headers: { expires } });
+    const cached = { response, storedAt: now };
+    return new RfcPolicy(settings).isCachedResponseFresh(cached, new Request('http://h.test/'));
+  };
+  expect([1, 40, -1, 60].map(isFresh)).toEqual([true, true, false, false]);
+});
+
 test('a date that is none has expired', () => {
   const request = new Request('http://h.test/');
   for (const expires of ['0', '-1', 'Thu, 01 Jan 2099 00:00:00 CET', '2099-01-01']) {

@@ -5,7 +5,8 @@ import type { CachedResponse, HttpCachePolicy } from './policy.ts';
 
 /** Seconds; the age from which on a permanent redirect is asked for again. */
 const year = 365 * 24 * 3600;
-const heuristicStatuses = new Set([200, 203, 401]);
+/** Those of RFC 9110 §15.1, and Scrapy's 401. */
+const heuristicStatuses = new Set([200, 203, 204, 401, 404, 405, 410, 414, 501]);
 const permanentStatuses = new Set([300, 301, 308]);
 const isToken = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
@@ -165,5 +166,14 @@ const httpDate =
 function dateOf(value: string | undefined): number | undefined {
   if (value === undefined || !httpDate.test(value)) return undefined;
   const time = Date.parse(/GMT$/i.test(value) ? value : `${value} GMT`);
-  return Number.isNaN(time) ? undefined : time;
+  if (Number.isNaN(time)) return undefined;
+  return /-\d\d /.test(value) ? ofTheCentury(time) : time;
+}
+
+/** A year of two digits is the one that is not more than 50 years ahead (RFC 9110 §5.6.7). */
+function ofTheCentury(time: number): number {
+  const date = new Date(time);
+  const thisYear = new Date().getUTCFullYear();
+  const year = thisYear - (thisYear % 100) + (date.getUTCFullYear() % 100);
+  return date.setUTCFullYear(year > thisYear + 50 ? year - 100 : year);
 }

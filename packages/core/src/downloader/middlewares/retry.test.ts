@@ -72,3 +72,12 @@ test('a callback may ask for a retry with its own reason and limit', () => {
   expect(stats.get('again/reason_count/empty')).toBe(1);
   expect(stats.get('again/max_reached')).toBe(1);
 });
+
+test('that retries are used up is told at the level of the setting, or of the request', () => {
+  const { crawler, lines } = fakeCrawler({
+    settings: { RETRY_TIMES: 0, RETRY_GIVE_UP_LOG_LEVEL: 'WARNING' },
+  });
+  for (const meta of [{}, { giveUpLogLevel: 'INFO' } as const])
+    getRetryRequest(new Request('http://h.test/', { meta }), { crawler });
+  expect(lines.map((line) => /WARNING|INFO/.exec(line)?.[0])).toEqual(['WARNING', 'INFO']);
+});

@@ -37,7 +37,7 @@ export function getRetryRequest(request: Request, options: RetryOptions): Reques
   if (retryTimes > maxRetryTimes) {
     stats.inc(`${statsBaseKey}/max_reached`);
     log.log(
-      settings.get('RETRY_GIVE_UP_LOG_LEVEL'),
+      meta.giveUpLogLevel ?? settings.get('RETRY_GIVE_UP_LOG_LEVEL'),
       `Gave up retrying ${request.toString()} (failed ${retryTimes} times): ${why}`,
     );
     return undefined;

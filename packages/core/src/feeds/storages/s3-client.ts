@@ -1,4 +1,5 @@
-import type { S3Client } from '@aws-sdk/client-s3';
+import type * as S3 from '@aws-sdk/client-s3';
+import type * as Storage from '@aws-sdk/lib-storage';
 
 import { LycosaError, SettingsError, UsageError } from '../../errors.ts';
 
@@ -26,7 +27,7 @@ const CONNECT_MS = 10_000;
 export function s3Settings(settings: { get(name: string): unknown }): S3Settings {
   const text = (name: string): string | undefined => {
     const value = settings.get(name);
-    return value === undefined || value === null || value === '' ? undefined : String(value);
+    return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const accessKeyId = text('AWS_ACCESS_KEY_ID');
   const secretAccessKey = text('AWS_SECRET_ACCESS_KEY');
@@ -74,8 +75,8 @@ export function parseS3Uri(uri: string): { bucket: string; key: string } {
 
 /** The SDK, which only those install who need it. */
 export interface S3Sdk {
-  readonly s3: typeof import('@aws-sdk/client-s3');
-  readonly storage: typeof import('@aws-sdk/lib-storage');
+  readonly s3: typeof S3;
+  readonly storage: typeof Storage;
 }
 
 /** @throws UsageError if the SDK is not installed. */
@@ -95,7 +96,7 @@ export async function loadS3Sdk(): Promise<S3Sdk> {
   }
 }
 
-export function s3Client({ s3 }: S3Sdk, settings: S3Settings): S3Client {
+export function s3Client({ s3 }: S3Sdk, settings: S3Settings): S3.S3Client {
   const { accessKeyId, secretAccessKey, sessionToken, endpoint } = settings;
   // Stores that are not Amazon's rarely care, but the SDK does not start without one.
   const region =
@@ -127,5 +128,5 @@ export function s3Error(thrown: unknown, settings: S3Settings): LycosaError {
   if (name === 'CredentialsProviderError')
     text += '. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
   if (/region is missing/i.test(message)) text += '. Set AWS_REGION_NAME';
-  return new LycosaError('ERR_FEED_S3', text);
+  return new LycosaError('ERR_FEED', text);
 }

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import { fakeCrawler } from '../../../../../test/fake-crawler.ts';
 import { HttpError, SettingsError } from '../../errors.ts';
 import { Request, type RequestMeta } from '../../http/request.ts';
+import { HtmlResponse } from '../../http/response-types.ts';
 import { Response } from '../../http/response.ts';
 import { DepthMiddleware } from './depth.ts';
 import { HttpErrorMiddleware } from './http-error.ts';
+import { LinksPerPageMiddleware } from './links-per-page.ts';
 import { RefererMiddleware } from './referer.ts';
 import { referrerFor, toPolicy } from './referrer-policy.ts';
 import { StartMiddleware } from './start.ts';
@@ -72,6 +74,22 @@ test('long URLs are dropped', () => {
   expect(middleware.getProcessedRequest(new Request('http://h.test/123456'))).not.toBeNull();
   expect(middleware.getProcessedRequest(new Request('http://h.test/1234567'))).toBeNull();
   expect(dropped).toEqual(['url-length']);
+});
+
+test('each page may lead to so many requests, in whatever turn; data and start() to any number', () => {
+  const { crawler, dropped, lines } = fakeCrawler({ settings: { LINKS_PER_PAGE_LIMIT: 2 } });
+  const middleware = LinksPerPageMiddleware.fromCrawler(crawler);
+  const next = new Request('http://h.test/x');
+  const one = new HtmlResponse('http://h.test/1');
+  const two = new HtmlResponse('http://h.test/2');
+  const passed = [one, two, one, two, one, two].map(
+    (page) => middleware.getProcessedRequest(next, page) !== null,
+  );
+  expect(passed).toEqual([true, true, true, true, false, false]);
+  for (const page of [null, new Response('http://h.test/data')])
+    for (let i = 0; i < 5; i++) expect(middleware.getProcessedRequest(next, page)).toBe(next);
+  expect(dropped).toEqual(['links-per-page', 'links-per-page']);
+  expect(lines.filter((line) => line.includes('LINKS_PER_PAGE_LIMIT'))).toHaveLength(1);
 });
 
 test('requests of start() are marked', () => {
