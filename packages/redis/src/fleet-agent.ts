@@ -151,6 +151,7 @@ export class FleetAgent {
         stalledInterval: stalledMs,
         // A machine that dies is no failure of the spider.
         maxStalledCount: 1000,
+        autorun: false,
       },
     );
     this.#worker.on('error', (error) => {
@@ -160,8 +161,17 @@ export class FleetAgent {
     this.#every(Math.min(1000, stalledMs), () => this.#ledger.follow());
     this.#every(Math.min(lockMs / 5, 5000), () => this.#renew());
     this.#every(Math.min(1000, stalledMs), () => this.#announce());
+    // A machine that is drained begins nothing, not even at first.
+    void this.#announce()
+      .catch((error: Error) => log.warn(`Redis: ${error.message}`))
+      .then(() => this.#begin());
     this.#every(2000, () => this.#report());
     this.#every(Math.min(stalledMs, 30_000), () => this.#reconcile());
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#isStopping || this.#closedBy !== undefined) return;
+    await this.#worker.run().catch((error: Error) => this.#options.log.warn(error.message));
   }
 
   get running(): number {
@@ -248,9 +258,11 @@ export class FleetAgent {
   async #run(job: QueuedRun, claim: Claim): Promise<Ended> {
     const { spider, args, member } = job;
     const id = ++this.#lastId;
-    const file = await this.#fileOf(spider);
-    const isSuspect = (await this.#fleet.crashes(member).catch(() => 0)) >= maxSharedCrashes;
-    const host = isSuspect ? this.#hosts.alone() : this.#hosts.free();
+    const [file, crashes] = await Promise.all([
+      this.#fileOf(spider),
+      this.#fleet.crashes(member).catch(() => 0),
+    ]);
+    const host = crashes >= maxSharedCrashes ? this.#hosts.alone() : this.#hosts.free();
     const run: Run = {
       id,
       claim,
@@ -305,8 +317,7 @@ export class FleetAgent {
       return this.#options.log.warn(`${member} ended here after a later run of it had begun.`);
     }
     if (to === 'finished') {
-      await this.#fleet.learn(member, run.seconds);
-      await this.#fleet.crashed(member, 0);
+      await Promise.all([this.#fleet.learn(member, run.seconds), this.#fleet.crashed(member, 0)]);
       return;
     }
     if (verdict === 'pending') return this.#handBack(job, lock);

@@ -56,6 +56,11 @@ export interface FleetStatus {
 const step = 10_000;
 const middle = 1_000_000;
 
+const ewma = `
+local old = redis.call('HGET', KEYS[1], ARGV[1])
+local mean = old and old * 0.67 + ARGV[2] * 0.33 or ARGV[2]
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.3f', mean))`;
+
 /** The orders of a fleet: a BullMQ queue of spider runs, and the sets that show where each spider stands. */
 export class Fleet implements AsyncDisposable {
   readonly sets: SpiderSets;
@@ -269,9 +274,7 @@ export class Fleet implements AsyncDisposable {
 
   /** @internal Remembers how long a spider took, the latest counting a third. */
   async learn(member: string, seconds: number): Promise<void> {
-    const old = await this.#redis.call('HGET', this.#key('time'), member);
-    const mean = old === null ? seconds : Number(old) * 0.67 + seconds * 0.33;
-    await this.#redis.call('HSET', this.#key('time'), member, mean.toFixed(3));
+    await this.#redis.call('EVAL', ewma, 1, this.#key('time'), member, seconds);
   }
 
   /** @internal Counts a crash of the host that a spider ran in; how many now. 0 forgets them. */

@@ -18,7 +18,7 @@ export const feed: Command<Options> = {
       .option('format', {
         type: 'string',
         requiresArg: true,
-        describe: 'jsonl, csv, json or xml, where the name does not tell',
+        describe: 'jsonl, csv, json, xml or parquet, where the name does not tell',
       })
       .option('overwrite', { type: 'boolean', describe: 'Replace the finished file if it exists' })
       .option('delimiter', {

@@ -9,7 +9,7 @@ import { hasBatchParameter } from './uri.ts';
 
 /** One entry of `FEEDS`. What is absent comes from the `FEED_*` settings. */
 export interface FeedInput {
-  /** `json`, `jsonlines` (`jsonl`, `jl`), `csv`, `xml`, or one of `FEED_EXPORTERS`; by default what the file name ends in. */
+  /** `json`, `jsonlines` (`jsonl`, `jl`), `csv`, `xml`, `parquet`, or one of `FEED_EXPORTERS`; by default what the file name ends in. */
   readonly format?: string;
   /** Replaces the file (`-O`) instead of adding to it (`-o`). By default objects of `s3:` are replaced, files added to. */
   readonly overwrite?: boolean;
@@ -179,7 +179,7 @@ function oneFeed(uri: string, input: FeedInput, settings: FeedSettings): FeedOpt
       input.uriParams ??
       (settings.get('FEED_URI_PARAMS') as UriParams | null | undefined) ??
       undefined,
-    postprocessing: postprocessingOf(uri, input.postprocessing),
+    postprocessing: postprocessingOf(uri, format, input.postprocessing),
     exporterClass: exporters[format]!,
     exporterOptions: {
       fields:
@@ -244,9 +244,14 @@ function unknownFormat(uri: string, format: string | undefined, formats: object)
   );
 }
 
-function postprocessingOf(uri: string, input: unknown): readonly Postprocessing[] {
+function postprocessingOf(uri: string, format: string, input: unknown): readonly Postprocessing[] {
   const named = compressionOf(uri);
   const kinds = input ?? (named ? [named] : []);
+  if (format === 'parquet' && Array.isArray(kinds) && kinds.length > 0) {
+    throw new SettingsError(
+      `The feed ${uri} is to be compressed, but a Parquet file is compressed inside, and readers take no other. Leave it out.`,
+    );
+  }
   if (
     !Array.isArray(kinds) ||
     !kinds.every((kind): kind is Postprocessing => kind === 'gzip' || kind === 'zstd')

@@ -64,6 +64,7 @@ export class FeedSlot {
   }
 
   async open(): Promise<void> {
+    await this.#exporter.load?.();
     const kept = await this.storage.open();
     if (kept) {
       if (!this.#exporter.resume)

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { UsageError } from '../errors.ts';
 import { CsvRecords, parseCsvRecord } from './exporters/csv-rows.ts';
 import type { CsvSegment, FeedEncoding, KeptRecords } from './exporters/exporter.ts';
+import { ParquetColumns, wholeLines } from './exporters/parquet-columns.ts';
 
 /** What a feed file holds. */
 export interface ScannedRecords extends KeptRecords {
@@ -43,9 +44,11 @@ export async function scanRecords(
       return scanJson(chunks);
     case 'xml':
       return scanXml(chunks);
+    case 'parquet':
+      return scanParquet(chunks);
     default:
       throw new UsageError(
-        `Records of format ${format} cannot be told apart. Use jsonl, csv, json or xml.`,
+        `Records of format ${format} cannot be told apart. Use jsonl, csv, json, xml or parquet.`,
       );
   }
 }
@@ -158,6 +161,18 @@ async function scanJson(chunks: AsyncIterable<Buffer>): Promise<ScannedRecords> 
     offset += chunk.length;
   }
   return { records, columns: [], segments: [], end };
+}
+
+/** The part of a Parquet file is lines of JSON. */
+async function scanParquet(chunks: AsyncIterable<Buffer>): Promise<ScannedRecords> {
+  const columns = new ParquetColumns();
+  let [end, records] = [0, 0];
+  for await (const line of wholeLines(chunks)) {
+    columns.add(line.toString());
+    end += line.length + 1;
+    records++;
+  }
+  return { records, columns: [], segments: [], types: columns.types, end };
 }
 
 async function scanXml(chunks: AsyncIterable<Buffer>): Promise<ScannedRecords> {

@@ -5,6 +5,7 @@ import { compressionSuffixes, compressPass, type Postprocessing } from './compre
 import { padCsv } from './exporters/csv-rows.ts';
 import type { FeedEncoding, FeedPass } from './exporters/exporter.ts';
 import { JsonExporter } from './exporters/json.ts';
+import { parquetPass } from './exporters/parquet-file.ts';
 import { XmlExporter } from './exporters/xml.ts';
 import { type ScannedRecords, scanRecords } from './records.ts';
 import { FileFeedStorage } from './storages/file.ts';
@@ -29,7 +30,7 @@ export interface RepairResult {
 /**
  * Finishes a feed that a crash has left as `<path>.part`: cuts off a torn record, closes what is open, gives it its name.
  *
- * @param format - `jsonl`, `csv`, `json` or `xml`; from the file name if absent.
+ * @param format - `jsonl`, `csv`, `json`, `xml` or `parquet`; from the file name if absent.
  * @throws UsageError if it is no part, its format is unknown, or the finished file exists.
  */
 export async function repairFeed(
@@ -63,6 +64,7 @@ export async function repairFeed(
     passes.unshift(
       padCsv(scanned.columns, scanned.segments, options.delimiter ?? ',', options.encoding),
     );
+  if (scanned.types) passes.unshift(parquetPass(scanned.types));
   if (passes.length > 0) {
     const storage = new FileFeedStorage(path, { format: kind });
     await storage.rewrite(passes);
@@ -106,7 +108,9 @@ function kindOf(
   const plain = compression ? path.slice(0, -suffix.length - 1) : path;
   const kind = format ?? /\.([^./\\]+)$/.exec(plain)?.[1];
   if (kind === undefined)
-    throw new UsageError(`The format of ${path} is unknown. Name it: jsonl, csv, json or xml.`);
+    throw new UsageError(
+      `The format of ${path} is unknown. Name it: jsonl, csv, json, xml or parquet.`,
+    );
   return { kind, postprocessing: compression ? [compression] : [] };
 }
 

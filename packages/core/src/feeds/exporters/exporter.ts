@@ -1,3 +1,5 @@
+import type { ParquetType } from './parquet-columns.ts';
+
 /** What an exporter is told. */
 export interface ExporterOptions {
   /** Fields to write and their order; as a map, with their names in the output. All fields if absent. */
@@ -25,6 +27,8 @@ export interface KeptRecords {
   readonly columns: readonly string[];
   /** CSV: runs of rows of one width. */
   readonly segments: readonly CsvSegment[];
+  /** Parquet: columns and what they hold. */
+  readonly types?: ReadonlyMap<string, ParquetType>;
 }
 
 /** CSV rows under one header, which begins with the header before it. */
@@ -40,6 +44,12 @@ export type FeedPass = (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint
 
 /** Items to text. Each call returns whole records; what they return, in order, is the file. */
 export interface FeedExporter {
+  /**
+   * Called before all else: brings what the exporter needs.
+   *
+   * @throws Error if it is not there.
+   */
+  load?(): Promise<void>;
   /** What stands before the first item. */
   start(): string;
   /**

@@ -18,6 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../../errors.ts';
 import { type Postprocessing, readPlain } from '../compression.ts';
 import type { FeedEncoding, FeedPass, KeptRecords } from '../exporters/exporter.ts';
+import { parquetLines } from '../exporters/parquet-file.ts';
 import { scanRecords } from '../records.ts';
 import type { FeedStorage } from './storage.ts';
 
@@ -178,7 +179,9 @@ export class FileFeedStorage implements FeedStorage {
           `It exists, and nothing can be appended to a file of format ${format}. Replace it with -O (overwrite: true), or use jsonl.`,
         );
       }
-      if (postprocessing.length > 0)
+      if (format === 'parquet')
+        await pipeline(Readable.from(parquetLines(this.#path)), createWriteStream(this.part));
+      else if (postprocessing.length > 0)
         await pipeline(
           Readable.from(readPlain(this.#path, postprocessing)),
           createWriteStream(this.part),
