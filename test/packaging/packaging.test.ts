@@ -95,6 +95,8 @@ test('lycosa exports these names', async () => {
       "NotSupportedError",
       "ParseTimeoutError",
       "Request",
+      "RequestFingerprinter",
+      "RequestFingerprints",
       "Response",
       "ResponseDataLossError",
       "Rule",
