@@ -24,6 +24,8 @@ export class Claims {
   #named = 0;
   #asideCount = 0;
   #isStopped = false;
+  /** The answer to a claim may be lost. */
+  #isDoubtful = false;
 
   /** @param onReady - There may be something, or nothing any more. */
   constructor(worker: FrontierWorker, onReady: () => void) {
@@ -47,6 +49,11 @@ export class Claims {
     } finally {
       this.#coming--;
     }
+  }
+
+  /** The connection was lost: what is leased to us and not known here goes back before the next claim. */
+  connectionLost(): void {
+    this.#isDoubtful = true;
   }
 
   /** Looks for work, unless it is known when there will be some. */
@@ -96,6 +103,10 @@ export class Claims {
 
   async #ask(most: number): Promise<void> {
     const { frontier, leases } = this.#worker;
+    if (this.#isDoubtful) {
+      this.#isDoubtful = false;
+      await frontier.holdOnly(Array.from(leases.all(), ({ token }) => token));
+    }
     const askedAt = performance.now();
     const { claimed, buried } = await frontier.claim(most);
     if (buried > 0) this.#setAside('too long, or not in the place of one', buried);

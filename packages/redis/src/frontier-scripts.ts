@@ -263,6 +263,15 @@ return answer('ok', add(8, ARGV[7]))`,
 local pause = tonumber(ARGV[7])
 for i = 8, #ARGV do giveBack(ARGV[i], pause > 0 and now + pause or 0) end
 return answer('ok')`,
+  holdOnly: `${sameRun}
+local mine = {}
+for i = 7, #ARGV do mine[ARGV[i]] = true end
+local back = 0
+for _, token in ipairs(redis.call('ZRANGE', lease, 0, -1)) do
+  local packed = not mine[token] and redis.call('HGET', held, token)
+  if packed and cmsgpack.unpack(packed)[1] == me and giveBack(token, 0) then back = back + 1 end
+end
+return answer('ok', back)`,
   beat: `${sameRun}
 tick()
 local lost = {}

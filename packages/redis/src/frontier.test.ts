@@ -68,6 +68,20 @@ async function paths(frontier: Frontier, most = 10): Promise<string[]> {
 }
 
 describe.skipIf(!hasRedis)('with a redis-server', () => {
+  test('what a claim has leased whose answer was lost goes back, and nothing else', async () => {
+    await using frontiers = await workers(2);
+    const [a, b] = frontiers.all as [Frontier, Frontier];
+    const urls = Array.from({ length: 6 }, (_, i): Entry => [`http://h${i}.test/${i}`]);
+    await a.add(links(...urls), '');
+    const { claimed: known } = await a.claim(2);
+    await b.claim(1);
+    await a.claim(2);
+    expect(await a.holdOnly(known.map(({ token }) => token))).toBe(2);
+    expect({ pending: a.pending, leases: a.leases }).toEqual({ pending: 3, leases: 3 });
+    expect(await a.holdOnly(known.map(({ token }) => token))).toBe(0);
+    expect(await b.claim(10)).toMatchObject({ claimed: { length: 3 } });
+  });
+
   test('the highest priority of a host comes first, of equal ones the last that came', async () => {
     await using env = await workers(1);
     const [one] = env.all;

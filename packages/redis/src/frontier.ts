@@ -189,6 +189,17 @@ export class Frontier {
     return (lost as (string | number)[]).map(String);
   }
 
+  /**
+   * Gives back what this worker has leased but for these: where the connection breaks between a claim and its answer,
+   * nobody else knows of the leases.
+   *
+   * @returns How many.
+   */
+  async holdOnly(tokens: readonly string[]): Promise<number> {
+    const [, back] = await this.#call('holdOnly', ...tokens);
+    return Number(back);
+  }
+
   /** Puts a request that cannot be used on the list `dead`. */
   async bury(token: string, reason: string): Promise<void> {
     await this.#call('bury', token, reason);

@@ -83,7 +83,10 @@ export class RedisScheduler implements Scheduler {
 
   async open(): Promise<void> {
     const { settings, known } = this.#worker;
-    const { redis, watch } = await connectWatched(this.#host, () => known.clear());
+    const { redis, watch } = await connectWatched(this.#host, () => {
+      known.clear();
+      this.#claims?.connectionLost();
+    });
     this.#watch = watch;
     try {
       this.#frontier = await Frontier.open(redis, watch, {
