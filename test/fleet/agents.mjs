@@ -63,12 +63,16 @@ export class Agents {
     }
   }
 
-  /** Seconds of CPU that the agents and their hosts have used so far. */
+  /** Seconds of CPU that the living agents and their hosts have used so far. */
   cpuSeconds() {
-    let ticks = 0;
-    for (const agent of this.living.values())
-      for (const pid of [agent.pid, ...childrenOf(agent.pid)]) ticks += ticksOf(pid);
-    return ticks / 100;
+    const cpu = { agents: 0, hosts: 0 };
+    for (const { pid } of this.living.values()) {
+      const [agent, ended] = secondsOf(pid);
+      cpu.agents += agent;
+      cpu.hosts += ended;
+      for (const host of childrenOf(pid)) cpu.hosts += secondsOf(host)[0];
+    }
+    return cpu;
   }
 
   end() {
@@ -83,9 +87,10 @@ export function childrenOf(parent) {
     .map(Number);
 }
 
-function ticksOf(pid) {
-  const stat = statOf(pid);
-  return stat ? Number(stat[11]) + Number(stat[12]) : 0;
+/** Seconds of CPU that it has used, and those of its children that have ended. */
+function secondsOf(pid) {
+  const [user, system, userEnded, systemEnded] = (statOf(pid) ?? []).slice(11, 15).map(Number);
+  return [((user ?? 0) + (system ?? 0)) / 100, ((userEnded ?? 0) + (systemEnded ?? 0)) / 100];
 }
 
 /** The fields after the name: state, parent, … */
