@@ -60,25 +60,57 @@ describe('a hung or hostile server', () => {
   );
 });
 
-test.each(['endless reason', 'endless chunk extension', 'endless chunk size'])(
-  '%s is broken off long before the time-out',
-  async (name) => {
-    const act = hung.find(([one]) => one === name)![1];
-    await using server = await startRaw((socket) => act(socket));
-    const { items, result } = await crawl(pageSpider([server.url]), {
-      ...once,
-      DOWNLOAD_TIMEOUT: 600,
-    });
-    expect(items).toEqual([
-      {
-        error: 'DownloadFailedError',
-        message: expect.stringContaining('bytes that are neither header nor body'),
-      },
-    ]);
-    expect(result.stats['security/blocked/DOWNLOAD_MAX_HEADERS_SIZE']).toBe(1);
-    await server.whenQuiet();
-  },
-);
+const noHeaderNoBody = 'bytes that are neither header nor body';
+const tooLongHeaders = 'the headers are longer than DOWNLOAD_MAX_HEADERS_SIZE';
+
+test.each([
+  ['endless reason', tooLongHeaders],
+  ['endless headers', tooLongHeaders],
+  ['endless chunk extension', noHeaderNoBody],
+  ['endless chunk size', noHeaderNoBody],
+  ['endless trailers', noHeaderNoBody],
+])('%s: broken off long before the time-out', async (name, why) => {
+  const act = hung.find(([one]) => one === name)![1];
+  await using server = await startRaw((socket) => act(socket));
+  const { items, result } = await crawl(pageSpider([server.url]), {
+    ...once,
+    DOWNLOAD_TIMEOUT: 600,
+  });
+  expect(items).toEqual([
+    {
+      error: 'DownloadFailedError',
+      message: expect.stringContaining(why),
+    },
+  ]);
+  expect(result.stats['security/blocked/DOWNLOAD_MAX_HEADERS_SIZE']).toBe(1);
+  await server.whenQuiet();
+});
+
+test('what a connection before it has read is not taken for a part of a flood', async () => {
+  let answers = 0;
+  await using server = await startRaw((socket) => {
+    if (answers++ === 0) socket.end(`HTTP/1.1 200 OK\r\n\r\n${'a'.repeat(3_000_000)}`);
+    else socket.end(`HTTP/1.1 200 ${'a'.repeat(1_000_000)}\r\nContent-Length: 0\r\n\r\n`);
+  });
+  const { items } = await crawl(pageSpider([server.url, `${server.url}2`]), {
+    ...once,
+    CONCURRENT_REQUESTS: 1,
+  });
+  expect(items).toMatchObject([
+    { status: 200 },
+    { error: 'DownloadFailedError', message: expect.stringContaining(tooLongHeaders) },
+  ]);
+});
+
+test('headers of any number of bytes below the limit are taken, whatever body comes with them', async () => {
+  const long = 'a'.repeat(60_000);
+  const body = 'b'.repeat(500_000);
+  await using server = await startRaw((socket) =>
+    socket.end(`HTTP/1.1 200 OK\r\nX-A: ${long}\r\nContent-Length: 500000\r\n\r\n${body}`),
+  );
+  const { items } = await crawl(pageSpider([server.url]), once);
+  expect(items).toMatchObject([{ status: 200 }]);
+});
 
 test('one byte in each chunk is no flood', async () => {
   const length = 200_000;

@@ -260,6 +260,7 @@ export class Connection extends undici.Client {
       connect: (to: Options, callback: buildConnector.Callback) =>
         connector.connect(to, target, facts, (...result) => {
           const [, socket] = result;
+          facts.bytesRead = 0;
           if (socket && facts.protocol === 'HTTP/1.1')
             socket.on('readable', () => told(facts, socket));
           callback(...result);

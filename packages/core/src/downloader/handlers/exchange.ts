@@ -16,15 +16,21 @@ import { createResponse } from '../../http/response-types.ts';
 import type { Response } from '../../http/response.ts';
 import { TooLargeError } from '../middlewares/content-coding.ts';
 import { type ConnectionFacts, timingsOf } from './connect.ts';
-import { headersOverflow, isCertificate, proxyName, toDownloadError } from './failure.ts';
+import {
+  headersError,
+  headersOverflow,
+  isCertificate,
+  proxyName,
+  toDownloadError,
+} from './failure.ts';
 import { FileBody, type Source, takeCodings, toFileError } from './file-body.ts';
 import { SendAgain } from './handler.ts';
 import type { HttpHandler, OriginPool } from './http.ts';
 
 /** Informational responses before the real one; more are a flood. */
 const maxInformational = 100;
-/** Bytes beside the body, for which the parser has no limit, and more of them for each of its bytes: one in a chunk, and that in a record of TLS. */
-const maxFraming = 1_048_576;
+/** Bytes that are neither headers nor body, and more of them for each byte of it: one in a chunk, and that in a record of TLS. */
+const maxFraming = 65_536;
 const maxFramingPerByte = 64;
 
 type WireHeaders = Record<string, string | string[] | undefined>;
@@ -51,6 +57,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #lastAt = 0;
   /** What had come on the connection before. */
   #readBefore = 0;
+  /** What has come since and is parsed. */
+  #parsed = 0;
   #status = 0;
   #headers: WireHeaders | undefined;
   #chunks: Buffer[] = [];
@@ -126,10 +134,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(checkTime, Math.min(next, end) - now, this);
   }
 
-  /** An endless reason, chunk size or chunk extension is no header and no body. */
+  /**
+   * More has been read, and is not parsed yet. The parser itself has no limit for a reason, chunk sizes and extensions,
+   * and beyond its limit for headers it makes an error of each further one.
+   */
   bytesCame(bytesRead: number): void {
-    const beside = bytesRead - this.#readBefore - this.#bytes;
-    if (beside > maxFraming + maxFramingPerByte * this.#bytes) this.fail(this.#floodError());
+    const allowed = this.#handler.maxHeadersSize * (1 + this.#informational);
+    if (this.#headers === undefined) {
+      if (this.#parsed > allowed) return this.fail(headersError());
+    } else if (this.#parsed > allowed + maxFraming + (1 + maxFramingPerByte) * this.#bytes) {
+      return this.fail(this.#floodError());
+    }
+    this.#parsed = bytesRead - this.#readBefore;
   }
 
   #floodError(): DownloadFailedError {
@@ -193,6 +209,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
       }
       return;
     }
+    const { maxHeadersSize } = this.#handler;
+    // Nearly all are read at once, with a body that is shorter than this.
+    if (this.#parsed > maxHeadersSize && sizeOf(headers) > maxHeadersSize)
+      return this.fail(headersError());
     this.#headersAt = performance.now();
     this.#lastAt = this.#headersAt;
     this.#status = status;
@@ -398,6 +418,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 function checkTime(exchange: Exchange): void {
   exchange.checkTime();
+}
+
+function sizeOf(headers: WireHeaders): number {
+  let size = 0;
+  for (const name in headers)
+    for (const value of [headers[name]].flat()) size += name.length + (value?.length ?? 0);
+  return size;
 }
 
 /** The words of a parser that met no HTTP at all: a second look changes nothing. */

@@ -22,7 +22,10 @@ export class ProxyFailure extends Error {
 }
 
 /** The code of headers beyond `DOWNLOAD_MAX_HEADERS_SIZE`. */
-export const headersOverflow = 'UND_ERR_HEADERS_OVERFLOW';
+export const headersOverflow = 'HEADERS_OVERFLOW';
+
+export const headersError = (): Error =>
+  Object.assign(new Error('headers overflow'), { code: headersOverflow });
 
 /** True for what TLS says of a certificate that does not hold. */
 export function isCertificate({ code = '' }: NodeJS.ErrnoException): boolean {

@@ -41,7 +41,7 @@ export class HttpHandler implements DownloadHandler {
   readonly failOnDataLoss: boolean;
   /** Undefined if nothing is decoded. */
   readonly maxEncodings: number | undefined;
-  readonly #maxHeadersSize: number;
+  readonly maxHeadersSize: number;
   readonly #localAddress: string | undefined;
   readonly #connector: Connector;
   readonly #poolOptions: ConnectionPoolOptions;
@@ -62,7 +62,7 @@ export class HttpHandler implements DownloadHandler {
     this.maxSize = settings.get('DOWNLOAD_MAXSIZE');
     this.warnSize = settings.get('DOWNLOAD_WARNSIZE');
     this.failOnDataLoss = settings.get('DOWNLOAD_FAIL_ON_DATALOSS');
-    this.#maxHeadersSize = settings.get('DOWNLOAD_MAX_HEADERS_SIZE');
+    this.maxHeadersSize = settings.get('DOWNLOAD_MAX_HEADERS_SIZE');
     this.maxEncodings = settings.get('COMPRESSION_ENABLED')
       ? settings.get('DOWNLOAD_MAX_ENCODINGS')
       : undefined;
@@ -79,7 +79,8 @@ export class HttpHandler implements DownloadHandler {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 10_000,
-      maxHeaderSize: this.#maxHeadersSize,
+      // Each exchange has its limit.
+      maxHeaderSize: Number.MAX_SAFE_INTEGER,
     };
   }
 
@@ -255,7 +256,7 @@ export class HttpHandler implements DownloadHandler {
       };
       const path = used.isAbsolute ? origin + pathOf(request.url) : pathOf(request.url);
       const headers = request.hasHeaders ? rawHeaders(request, used) : [];
-      new LenientReader(sink, request.method !== 'HEAD', this.#maxHeadersSize).read(socket);
+      new LenientReader(sink, request.method !== 'HEAD', this.maxHeadersSize).read(socket);
       socket.write(requestHead(request.method, path, host, headers), 'latin1');
     });
   }

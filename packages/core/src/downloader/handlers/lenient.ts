@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { headersOverflow } from './failure.ts';
+import { headersError } from './failure.ts';
 
 /** What a response is told to. */
 export interface ResponseSink {
@@ -88,8 +88,7 @@ export class LenientReader {
     const text = this.#buffer.subarray(0, this.#maxHead + 1).toString('latin1');
     const end = /\r?\n\r?\n/.exec(text);
     if (end === null) {
-      if (text.length > this.#maxHead)
-        this.#fail(Object.assign(new Error('too long'), { code: headersOverflow }));
+      if (text.length > this.#maxHead) this.#fail(headersError());
       return false;
     }
     this.#buffer = this.#buffer.subarray(end.index + end[0].length);
