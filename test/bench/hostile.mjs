@@ -147,6 +147,7 @@ async function measure(seconds, rounds) {
     const beside = [];
     let failed = 0;
     await throughput(good.told + path, 1, []);
+    await throughput(good.told + path, seconds, hostile);
     for (let round = 0; round < rounds; round++) {
       alone.push((await throughput(good.told + path, seconds, [])).rate);
       const both = await throughput(good.told + path, seconds, hostile);
