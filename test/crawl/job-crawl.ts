@@ -1,7 +1,7 @@
-// One run of a job in a process of its own, for tests that kill it: job-crawl.ts URL JOBDIR FEED
+// One run of a job in a process of its own, for tests that kill it: job-crawl.ts URL JOBDIR FEED BATCHES
 import { CrawlerProcess, type Response, Spider, type SpiderOutput } from 'lycosa';
 
-const [url = '', jobdir = '', feed = ''] = process.argv.slice(2);
+const [url = '', jobdir = '', feed = '', batches = ''] = process.argv.slice(2);
 
 class JobSpider extends Spider {
   static override readonly name = 'job';
@@ -15,7 +15,10 @@ class JobSpider extends Spider {
 await using crawls = new CrawlerProcess({
   settings: {
     JOBDIR: jobdir,
-    FEEDS: { [feed]: { format: 'jsonlines', overwrite: true } },
+    FEEDS: {
+      [feed]: { format: 'jsonlines', overwrite: true },
+      [batches]: { batchItemCount: 50, overwrite: true },
+    },
     LOG_LEVEL: 'ERROR',
     ROBOTSTXT_OBEY: false,
     RETRY_BACKOFF: 0.05,

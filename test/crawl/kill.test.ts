@@ -21,6 +21,7 @@ test(
         lifeMs: 300,
       });
       expect(report).toMatchObject({ lost: 0, badLines: 0, failedResumes: 0 });
+      expect(report.largestBatch).toBe(50);
       expect(report.kills).toBeGreaterThan(3);
       // Leased at the kill, and done in the last tenth of a second before it.
       expect(report.refetched).toBeLessThan(report.kills * 80);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -54,13 +54,16 @@ function expectedPaths(pages: number): Set<string> {
 
 export interface KillReport {
   readonly kills: number;
-  /** Pages that are in no line of the feed. */
+  /** Pages that are in no line of the feed, or in no batch of the other. */
   readonly lost: number;
   /** Requests beyond one for each page, redirect and failing answer. */
   readonly refetched: number;
   readonly failedResumes: number;
   readonly badLines: number;
   readonly lines: number;
+  /** Files of the feed in batches of 50, and the most lines in one. */
+  readonly batches: number;
+  readonly largestBatch: number;
 }
 
 /** Crawls the tree, killing the process `kills` times at random moments, and takes it up again until it is done. */
@@ -82,7 +85,14 @@ export async function killTest(options: {
   for (let run = 0; run < kills + 20; run++) {
     const child = spawn(
       process.execPath,
-      ['--conditions=lycosa-source', script, site.url, join(folder, 'job'), feed],
+      [
+        '--conditions=lycosa-source',
+        script,
+        site.url,
+        join(folder, 'job'),
+        feed,
+        join(folder, 'batches', '%(batch_id)05d.jsonl'),
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const output = collect(child);
@@ -101,18 +111,28 @@ export async function killTest(options: {
     if (code === 0 && (await output).includes('"finished"')) break;
     if (code !== null) failedResumes++;
   }
-  const lines = existsSync(feed) ? readFileSync(feed, 'utf8').split('\n').slice(0, -1) : [];
-  const paths = new Set<string>();
-  let badLines = 0;
-  for (const line of lines) {
-    try {
-      paths.add((JSON.parse(line) as { path: string }).path);
-    } catch {
-      badLines++;
+  const pagesOf = (lines: readonly string[]): Set<string> => {
+    const paths = new Set<string>();
+    for (const line of lines) {
+      try {
+        paths.add((JSON.parse(line) as { path: string }).path);
+      } catch {
+        badLines++;
+      }
     }
-  }
-  const expected = expectedPaths(pages);
-  const lost = [...expected].filter((path) => !paths.has(path)).length;
+    return paths;
+  };
+  let badLines = 0;
+  const lines = linesOf(feed);
+  const folderOfBatches = join(folder, 'batches');
+  const batches = readdirSync(folderOfBatches)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => linesOf(join(folderOfBatches, name)));
+  const paths = pagesOf(lines);
+  const batchedPaths = pagesOf(batches.flat());
+  const lost = [...expectedPaths(pages)].filter(
+    (path) => !paths.has(path) || !batchedPaths.has(path),
+  ).length;
   const distinct = new Set(site.requests.map((request) => request.url)).size;
   const failing = [...new Set(site.requests.map((request) => Number(request.url.slice(1))))].filter(
     (id) => id % 17 === 5,
@@ -124,7 +144,13 @@ export async function killTest(options: {
     failedResumes,
     badLines,
     lines: lines.length,
+    batches: batches.length,
+    largestBatch: Math.max(...batches.map(({ length }) => length)),
   };
+}
+
+function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }
 
 async function collect(child: ChildProcess): Promise<string> {

@@ -36,11 +36,13 @@ async function crawl(
   feeds: FeedsInput,
   items: Iterable<unknown>,
   more: Record<string, unknown> = {},
+  left = 0,
 ): Promise<Outcome> {
   const [lines, errors, closed, heard]: [string[], Error[], string[], string[]] = [[], [], [], []];
   const settings = new Settings({ FEEDS: feeds, ...more });
   const signals = new SignalManager();
   const stats = new StatsCollector();
+  stats.set('account/left', left);
   const log = (level: string) => (message: string) => void lines.push(`${level}: ${message}`);
   const spider = new Books({ day: 'monday' });
   const crawler = {
@@ -276,6 +278,49 @@ test('what a killed crawl left is continued by -o, and by a job in any mode', as
   expect(await dir.read('a.jsonl')).toBe('{"a":0}\n{"a":1}\n{"a":2,"c":3}\n');
   expect(await dir.read('b.csv')).toBe('a,b,c\n1,,\n1,2,\n2,,3\n');
   expect(JSON.parse(await dir.read('c.json'))).toEqual([{ a: 1 }, { a: 2, c: 3 }]);
+});
+
+test('a job goes on with its batches and its names, whatever lay there before it', async () => {
+  await using dir = await folder();
+  const job = { JOBDIR: join(dir.path, 'job') };
+  const feeds = {
+    'b%(batch_id)d.jsonl': { batchItemCount: 3, overwrite: true },
+    't%(batch_time)s.csv': { batchItemCount: 3 },
+    'all-%(time)s.json': { overwrite: true },
+  };
+  for (const n of [1, 2, 3]) await writeFile(join(dir.path, `b${n}.jsonl`), '{"old":1}\n');
+  const items = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, i) => ({ n: from + i }));
+  await crawl(dir.path, feeds, items(1, 5), job, 1);
+  await crawl(dir.path, feeds, [], job, 1);
+  // Stopped when its batch is full: the next has its part from the first item on.
+  await crawl(dir.path, feeds, items(6, 6), job, 1);
+  await crawl(dir.path, feeds, items(7, 8), job);
+  const names = (await dir.names()).filter((name) => name !== 'job');
+  expect(names).toEqual([
+    expect.stringMatching(/^all-.*json$/),
+    'b1.jsonl',
+    'b2.jsonl',
+    'b3.jsonl',
+    expect.stringMatching(/^t.*csv$/),
+    expect.stringMatching(/^t.*csv$/),
+    expect.stringMatching(/^t.*csv$/),
+  ]);
+  const lines = (list: readonly object[]) =>
+    list.map((item) => `${JSON.stringify(item)}\n`).join('');
+  expect(await dir.read('b1.jsonl')).toBe(lines(items(1, 3)));
+  expect(await dir.read('b2.jsonl')).toBe(lines(items(4, 6)));
+  expect(await dir.read('b3.jsonl')).toBe(lines(items(7, 8)));
+  expect(JSON.parse(await dir.read(names[0]!))).toEqual(items(1, 8));
+  expect(await Promise.all(names.slice(4).map((name) => dir.read(name)))).toEqual([
+    'n\n1\n2\n3\n',
+    'n\n4\n5\n6\n',
+    'n\n7\n8\n',
+  ]);
+  await writeFile(join(dir.path, 'job', 'feeds', 'names.json'), '{"time"');
+  const { errors, closed } = await crawl(dir.path, feeds, [], job);
+  expect(errors[0]?.message).toContain('lycosa job clear');
+  expect(closed).toEqual(['feed_error']);
 });
 
 test('-o does not take up a part that would have replaced the file', async () => {

@@ -1,13 +1,15 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { Crawler } from '../crawler/crawler.ts';
-import { LycosaError, NotConfigured, UsageError } from '../errors.ts';
+import { LycosaError, NotConfigured, toError, UsageError } from '../errors.ts';
 import { feedOptions, type FeedOptions } from './feed-options.ts';
 import { FeedSlot } from './feed-slot.ts';
 import { Feed, type FeedEvents } from './feed.ts';
+import { type Batch, JobNames } from './job-names.ts';
 import { createStorage } from './storages/create-storage.ts';
 import { s3Settings } from './storages/s3-client.ts';
-import { expandFeedUri, feedBatchTime, feedTime } from './uri.ts';
+import type { FeedStorage } from './storages/storage.ts';
+import { expandFeedUri, feedBatchTime, feedTime, hasBatchParameter } from './uri.ts';
 
 /** What the feeds use of a crawler. */
 export type FeedCrawler = Pick<
@@ -26,12 +28,15 @@ export class FeedExport {
 
   readonly #crawler: FeedCrawler;
   readonly #options: readonly FeedOptions[];
-  readonly #time = new Date();
+  #time = new Date();
+  /** Names that outlive a run, in a job. */
+  #names: JobNames | undefined;
   /** Where each feed of this crawl goes. */
   readonly #locations = new Map<string, FeedOptions>();
   readonly #itemErrors = new Map<FeedOptions, number>();
   readonly #events: FeedEvents = {
     slot: (...args) => this.#slot(...args),
+    opened: (...args) => this.#opened(...args),
     itemError: (...args) => this.#itemError(...args),
     failed: (...args) => this.#failed(...args),
     stored: (...args) => this.#stored(...args),
@@ -39,10 +44,11 @@ export class FeedExport {
     leftOut: (...args) => this.#leftOut(...args),
   };
   #feeds: readonly Feed[] = [];
+  readonly #batches = new Map<FeedOptions, Batch>();
   #hasFailed = false;
   #keepsParts = false;
-  /** Microseconds since the epoch. */
-  #lastBatch = 0;
+  /** When the latest batch began, in microseconds since the epoch. */
+  #lastMicros = 0;
 
   constructor(crawler: FeedCrawler, options: readonly FeedOptions[]) {
     this.#crawler = crawler;
@@ -54,7 +60,8 @@ export class FeedExport {
 
   /** Opens all feeds. If one cannot be opened, the crawl ends before its first request and no file is changed. */
   async open(): Promise<void> {
-    const feeds = this.#options.map((options) => new Feed(options, this.#events));
+    const feeds = await this.#makeFeeds().catch((error: unknown) => this.#giveUp(toError(error)));
+    if (feeds === undefined) return;
     // One after the other, so that of two feeds in one file it is always the second that is refused.
     for (const feed of feeds) await feed.open();
     if (!feeds.some((feed) => feed.isFailed)) {
@@ -63,6 +70,27 @@ export class FeedExport {
     }
     for (const feed of feeds) await feed.cancel();
     this.#crawler.engine?.closeSpider('feed_error', 'fast');
+  }
+
+  async #makeFeeds(): Promise<Feed[]> {
+    const folder = this.#jobFolder;
+    // Only where names differ from run to run.
+    if (folder !== undefined && this.#options.some(({ uri }) => uri.includes('%('))) {
+      this.#names = await JobNames.open(join(folder, 'feeds'));
+      this.#time = this.#names.time;
+    }
+    const feeds: Feed[] = [];
+    for (const options of this.#options)
+      feeds.push(new Feed(options, this.#events, await this.#lastBatch(options)));
+    return feeds;
+  }
+
+  /** Nothing has been opened. */
+  #giveUp(error: Error): undefined {
+    const { log, engine } = this.#crawler;
+    log.error(error.message, { error });
+    this.#crawler.fail(error);
+    engine?.closeSpider('feed_error', 'fast');
   }
 
   /** Waits until every item so far is in its files. False if one of them has failed. */
@@ -96,24 +124,62 @@ export class FeedExport {
     await signals.sendAwaited('feed_exporter_closed', {});
   }
 
-  #slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot {
-    const { settings, root, run, job } = this.#crawler;
-    const { format, storeEmpty, postprocessing, exporterOptions } = options;
-    const exporter = new options.exporterClass(exporterOptions);
-    const tempdir = settings.get('FEED_TEMPDIR') as string | null | undefined;
+  get #jobFolder(): string | undefined {
+    const { settings, root } = this.#crawler;
     const jobdir = settings.get('JOBDIR');
-    const uri = this.#expand(options, batchId);
-    const storage = createStorage(uri, options, {
+    return jobdir ? resolve(root, jobdir) : undefined;
+  }
+
+  /** The latest batch that is stored, of earlier runs of the job. */
+  async #lastBatch(options: FeedOptions): Promise<number> {
+    const batch = this.#names?.batch(options.uri);
+    if (batch === undefined) return 0;
+    const storage = this.#storage(options, this.#expand(options, batch), true, false);
+    return (await storage.hasPart?.()) ? batch.id - 1 : batch.id;
+  }
+
+  async #opened(options: FeedOptions, batchId: number): Promise<void> {
+    const batch = this.#batches.get(options);
+    if (batch?.id === batchId) await this.#names?.setBatch(options.uri, batch);
+  }
+
+  #storage(
+    options: FeedOptions,
+    uri: string,
+    isLaterRun: boolean,
+    mayRewrite: boolean,
+  ): FeedStorage {
+    const { settings, root, run } = this.#crawler;
+    const tempdir = settings.get('FEED_TEMPDIR') as string | null | undefined;
+    const jobFolder = this.#jobFolder;
+    return createStorage(uri, options, {
       root,
-      resume: Boolean(jobdir),
+      resume: jobFolder !== undefined,
       // What is taken up again has one part over all runs.
-      ...(run && !jobdir && { attempt: run.attempt }),
-      ...(jobdir && { jobFolder: resolve(root, jobdir) }),
+      ...(run && jobFolder === undefined && { attempt: run.attempt }),
+      ...(jobFolder !== undefined && { jobFolder }),
       s3: () => s3Settings(settings),
-      isLaterRun: Number(job?.get('runs') ?? 0) > 1,
-      mayRewrite: exporter.mayRewrite === true || postprocessing.length > 0,
+      isLaterRun,
+      mayRewrite,
       ...(tempdir && { tempdir }),
     });
+  }
+
+  #slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot {
+    const { run, job } = this.#crawler;
+    const { format, storeEmpty, postprocessing, exporterOptions } = options;
+    const exporter = new options.exporterClass(exporterOptions);
+    const saved = this.#names?.batch(options.uri);
+    const isSaved = saved?.id === batchId;
+    // Two batches never have the same time.
+    if (!isSaved) this.#lastMicros = Math.max(Date.now() * 1000, this.#lastMicros + 1);
+    const batch = isSaved ? saved : { id: batchId, micros: this.#lastMicros };
+    const isBatched = hasBatchParameter(options.uri);
+    if (isBatched) this.#batches.set(options, batch);
+    const uri = this.#expand(options, batch);
+    const isLaterRun = isBatched ? isSaved : Number(job?.get('runs') ?? 0) > 1;
+    const mayRewrite = exporter.mayRewrite === true || postprocessing.length > 0;
+    const storage = this.#storage(options, uri, isLaterRun, mayRewrite);
     const other = this.#locations.get(storage.location);
     if (other) {
       const names =
@@ -189,14 +255,12 @@ export class FeedExport {
     return waits && Promise.all(waits);
   }
 
-  #expand({ uri, uriParams }: FeedOptions, batchId: number): string {
+  #expand({ uri, uriParams }: FeedOptions, { id, micros }: Batch): string {
     const { spider, run } = this.#crawler;
-    // Two batches never have the same time.
-    this.#lastBatch = Math.max(Date.now() * 1000, this.#lastBatch + 1);
     const own: Record<string, unknown> = {
       time: feedTime(this.#time),
-      batch_time: feedBatchTime(this.#lastBatch),
-      batch_id: batchId,
+      batch_time: feedBatchTime(micros),
+      batch_id: id,
       name: spider.name,
       ...(run && { job: run.job, attempt: run.attempt }),
     };

@@ -41,8 +41,8 @@ export class FeedSlot {
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #error: Error | undefined;
-  /** It had records before this crawl. */
-  #isContinued = false;
+  /** Records that it had before this crawl. */
+  #kept = 0;
 
   constructor(init: FeedSlotInit) {
     this.#init = init;
@@ -51,6 +51,11 @@ export class FeedSlot {
     this.format = init.format;
     this.batchId = init.batchId;
     this.storage = init.storage;
+  }
+
+  /** Items that are in the file, of earlier crawls too. */
+  get recordCount(): number {
+    return this.#kept + this.itemCount;
   }
 
   /** Fields that `fields` leaves out, seen so far. */
@@ -71,7 +76,7 @@ export class FeedSlot {
         throw new Error(
           `A file of format ${this.format} cannot be continued. Replace it with -O (overwrite: true).`,
         );
-      this.#isContinued = kept.records > 0;
+      this.#kept = kept.records;
       this.#text.push(this.#exporter.resume(kept));
     } else {
       this.#text.push(this.#exporter.start());
@@ -132,11 +137,11 @@ export class FeedSlot {
   async cancel(): Promise<void> {
     this.#text.clear();
     clearTimeout(this.#timer);
-    await this.storage.abandon(!this.#isContinued);
+    await this.storage.abandon(this.#kept === 0);
   }
 
   async #close(): Promise<'stored' | 'empty' | 'failed'> {
-    if (!this.#error && this.itemCount === 0 && !this.#isContinued && !this.#init.storeEmpty) {
+    if (!this.#error && this.itemCount === 0 && this.#kept === 0 && !this.#init.storeEmpty) {
       await this.cancel();
       return 'empty';
     }

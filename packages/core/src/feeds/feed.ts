@@ -6,6 +6,8 @@ import type { FeedSlot } from './feed-slot.ts';
 export interface FeedEvents {
   /** Makes the file of a batch. */
   slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot;
+  /** The file of a batch is there. */
+  opened(options: FeedOptions, batchId: number): Promise<void>;
   itemError(options: FeedOptions, error: Error): void;
   /** The feed is given up: once a feed. */
   failed(options: FeedOptions, slot: FeedSlot | undefined, doing: string, error: Error): void;
@@ -22,12 +24,14 @@ export class Feed {
   readonly #closing = new Set<Promise<void>>();
   #slot: FeedSlot | undefined;
   #opening: Promise<void> | undefined;
-  #batchId = 0;
+  #batchId: number;
   #isFailed = false;
 
-  constructor(options: FeedOptions, events: FeedEvents) {
+  /** @param lastBatch - The batch before the first of this crawl: 0, but in a job. */
+  constructor(options: FeedOptions, events: FeedEvents, lastBatch: number) {
     this.options = options;
     this.#events = events;
+    this.#batchId = lastBatch;
   }
 
   get isFailed(): boolean {
@@ -88,8 +92,18 @@ export class Feed {
     if (this.#slot === undefined) this.#opening ??= this.#open();
     if (this.#opening) return this.#opening.then(() => this.add(item));
     const slot = this.#slot!;
+    const { batchItemCount } = this.options;
+    // One that is continued may be full already.
+    if (batchItemCount > 0 && slot.recordCount >= batchItemCount)
+      return this.#store(slot).then(() => this.add(item));
     const written = slot.add(item);
-    if (slot.itemCount !== this.options.batchItemCount) return written;
+    if (batchItemCount === 0 || slot.recordCount < batchItemCount) return written;
+    return this.#store(slot);
+  }
+
+  /** Stores a full batch. */
+  // oxlint-disable-next-line typescript/promise-function-async -- the slot is left at once, and the promise is kept
+  #store(slot: FeedSlot): Promise<void> {
     this.#slot = undefined;
     const closing = this.#finish(slot);
     this.#closing.add(closing);
@@ -103,6 +117,7 @@ export class Feed {
         this.#fail(slot, 'written', error),
       );
       await slot.open();
+      await this.#events.opened(this.options, this.#batchId);
       this.#slot = slot;
     } catch (thrown) {
       await slot?.cancel().catch(() => {});

@@ -71,6 +71,10 @@ export class FileFeedStorage implements FeedStorage {
     return `${this.#path}${attempt === undefined ? '' : `.attempt-${attempt}`}.part`;
   }
 
+  async hasPart(): Promise<boolean> {
+    return (await stat(this.part).catch(ifMissing)) !== undefined;
+  }
+
   async open(): Promise<KeptRecords | undefined> {
     const old = await stat(this.#path).catch(ifMissing);
     if (old?.isDirectory()) throw new UsageError(`It is a folder. Name a file in it.`);

@@ -60,6 +60,14 @@ export class S3FeedStorage implements FeedStorage {
     this.location = `s3://${bucket}/${key}`;
   }
 
+  /** A part, or a file that was finished but not sent. */
+  async hasPart(): Promise<boolean> {
+    const { jobFolder } = this.#options;
+    if (jobFolder === undefined) return false;
+    const path = this.#pathIn(jobFolder);
+    return (await exists(path)) || new FileFeedStorage(path, this.#options).hasPart();
+  }
+
   async open(): Promise<KeptRecords | undefined> {
     const { append = false, resume = false, isLaterRun = false, jobFolder } = this.#options;
     this.#sdk = await loadS3Sdk();
@@ -127,16 +135,23 @@ export class S3FeedStorage implements FeedStorage {
   }
 
   async #makeFolder(jobFolder: string | undefined): Promise<void> {
-    const base = this.#key.slice(this.#key.lastIndexOf('/') + 1).slice(-150);
     if (jobFolder === undefined) {
       this.#folder = await mkdtemp(join(this.#options.tempdir ?? tmpdir(), 'lycosa-feed-'));
-      this.#path = join(this.#folder, base);
+      this.#path = join(this.#folder, this.#base);
       return;
     }
-    const hash = createHash('sha256').update(this.location).digest('hex').slice(0, 12);
-    this.#folder = join(jobFolder, 'feeds', hash);
+    this.#path = this.#pathIn(jobFolder);
+    this.#folder = dirname(this.#path);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    this.#path = join(this.#folder, base);
+  }
+
+  get #base(): string {
+    return this.#key.slice(this.#key.lastIndexOf('/') + 1).slice(-150);
+  }
+
+  #pathIn(jobFolder: string): string {
+    const hash = createHash('sha256').update(this.location).digest('hex').slice(0, 12);
+    return join(jobFolder, 'feeds', hash, this.#base);
   }
 
   /** Brings the object here. False if there is none. */

@@ -6,6 +6,8 @@ export interface FeedStorage {
   readonly name: string;
   /** Where the bytes go, for messages. */
   readonly location: string;
+  /** Whether an earlier run has left something to go on with. Absent: it never has. */
+  hasPart?(): Promise<boolean>;
   /**
    * Called once, before all else, and at the first feed before the first request.
    *
