@@ -13,7 +13,7 @@ import {
 } from 'lycosa';
 import { describe, expect, test } from 'vitest';
 
-import { startRaw } from './raw-server.ts';
+import { flood, startRaw } from './raw-server.ts';
 import { crawl, pageSpider } from './scrape.ts';
 
 const limit = 1_000_000;
@@ -289,6 +289,35 @@ describe('a trap', () => {
     });
     const { items, result } = await crawl(pageSpider([`${site.url}/yes`, `${site.url}/no`]), {
       ROBOTSTXT_OBEY: true,
+    });
+    expect(items).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ text: 'page' }),
+        expect.objectContaining({ error: 'IgnoreRequest' }),
+      ]),
+    );
+    expect(result.stats['security/blocked/ROBOTSTXT_MAX_SIZE']).toBe(1);
+  });
+
+  test.each([
+    ['without end', 'flood', 'User-agent: *\nDisallow: /no\n#'],
+    ['that expands to ten megabytes', 'gzip', 'User-agent: *\nDisallow: /no\nDisallow: /no/2\n#'],
+  ])('a robots.txt %s is read as far as ROBOTSTXT_MAX_SIZE', async (_, how, rules) => {
+    const long = Buffer.from(`${rules.padEnd(10_000_000, 'a')}\nDisallow: /`);
+    await using server = await startRaw((socket, request) => {
+      if (!request.startsWith('GET /robots.txt')) {
+        socket.end('HTTP/1.1 200 OK\r\n\r\npage');
+        return;
+      }
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n');
+      socket.write(how === 'gzip' ? 'Content-Encoding: gzip\r\n\r\n' : `\r\n${rules}`);
+      if (how === 'gzip') socket.end(gzipSync(long));
+      else flood(socket, 'a'.repeat(1000));
+    });
+    const { items, result } = await crawl(pageSpider([`${server.url}yes`, `${server.url}no`]), {
+      ...once,
+      ROBOTSTXT_OBEY: true,
+      ROBOTSTXT_RETRY_TIMES: 0,
     });
     expect(items).toEqual(
       expect.arrayContaining([

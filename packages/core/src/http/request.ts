@@ -66,6 +66,8 @@ export interface RequestMeta {
    * memory. The response has it as `path`. Http and https only, answers of a 2xx status only.
    */
   downloadTo?: string;
+  /** True cuts a body that is longer than `downloadMaxsize`, flagged `truncated`, instead of failing. Not with `downloadTo`. */
+  downloadTruncate?: boolean;
   /** Bytes; overrides `DOWNLOAD_WARNSIZE`. */
   downloadWarnsize?: number;
   /** False keeps a body that is shorter than announced, flagged `dataloss`. */

@@ -218,8 +218,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     const announced = Number(headers['content-length'] ?? NaN);
-    if (this.#maxSize && announced > this.#maxSize && this.#request.method !== 'HEAD')
-      return this.fail(this.#sizeError(announced));
+    const isTooLong = this.#maxSize && announced > this.#maxSize && !this.#mayTruncate;
+    if (isTooLong && this.#request.method !== 'HEAD') return this.fail(this.#sizeError(announced));
     const { signals, spider } = this.#handler.crawler;
     if (signals.has('headers_received')) {
       this.#obey(
@@ -257,7 +257,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#lastAt = performance.now();
     if (this.#file === undefined) this.#chunks.push(chunk);
     if (this.#maxSize && this.#bytes > this.#maxSize)
-      return this.fail(this.#sizeError(this.#bytes));
+      return this.#mayTruncate ? this.#truncate() : this.fail(this.#sizeError(this.#bytes));
     if (this.#bytes > this.#warnAt) {
       this.#warnAt = Infinity;
       this.#handler.crawler.log.warn(
@@ -269,6 +269,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#obey(signals.send('bytes_received', { data: chunk, request: this.#request, spider }));
     }
     if (this.#file !== undefined && !this.#settled) this.#file.write(chunk);
+  }
+
+  get #mayTruncate(): boolean {
+    const { downloadTruncate, downloadTo } = this.#request.meta;
+    return downloadTruncate === true && downloadTo === undefined;
+  }
+
+  #truncate(): void {
+    this.#settle();
+    this.#controller?.abort(new DownloadCancelledError('truncated'));
+    const last = this.#chunks.pop()!;
+    this.#chunks.push(last.subarray(0, last.length - (this.#bytes - this.#maxSize)));
+    this.#resolve(this.#response(['truncated']));
   }
 
   onResponseEnd(): void {

@@ -52,6 +52,7 @@ export function takeKnown(names: string[]): Coding[] {
  * Undoes `codings`, the outermost first. A body that is not encoded, whatever its header says, stays as it is.
  *
  * @param limit - Bytes that any layer may have; 0 means any number.
+ * @param mayTruncate - Whether a body that is larger is cut.
  * @returns A promise only for bodies that take long.
  * @throws TooLargeError beyond the limit.
  */
@@ -59,11 +60,12 @@ export function decode(
   body: Buffer,
   codings: readonly Coding[],
   limit: number,
+  mayTruncate = false,
 ): MaybePromise<Decoded> {
   let current = body;
   for (let i = 0; i < codings.length; i++) {
-    const done = decodeNow(current, codings[i]!, limit);
-    if (done === undefined) return decodeRest(current, codings.slice(i), limit);
+    const done = decodeNow(current, codings[i]!, limit, mayTruncate);
+    if (done === undefined) return decodeRest(current, codings.slice(i), limit, mayTruncate);
     current = done;
   }
   return { body: current, isTruncated: false };
@@ -73,11 +75,12 @@ async function decodeRest(
   body: Buffer,
   codings: readonly Coding[],
   limit: number,
+  mayTruncate: boolean,
 ): Promise<Decoded> {
   let current = body;
   let isTruncated = false;
   for (const coding of codings) {
-    const done = await decodeLater(current, coding, limit);
+    const done = await decodeLater(current, coding, limit, mayTruncate);
     current = done.body;
     isTruncated ||= done.isTruncated;
   }
@@ -85,7 +88,12 @@ async function decodeRest(
 }
 
 /** Undefined where it takes long or goes wrong. */
-function decodeNow(body: Buffer, coding: Coding, limit: number): Buffer | undefined {
+function decodeNow(
+  body: Buffer,
+  coding: Coding,
+  limit: number,
+  mayTruncate: boolean,
+): Buffer | undefined {
   const format = formatOf(body, coding);
   if (format === undefined) return body;
   if (body.length > syncInput) return undefined;
@@ -93,12 +101,18 @@ function decodeNow(body: Buffer, coding: Coding, limit: number): Buffer | undefi
   try {
     return formats[format].now(body, { maxOutputLength, chunkSize: 64 * 1024 });
   } catch (error) {
-    if (isTooLarge(error) && limit && limit <= syncOutput) throw new TooLargeError();
+    if (isTooLarge(error) && limit && limit <= syncOutput && !mayTruncate)
+      throw new TooLargeError();
     return undefined;
   }
 }
 
-function decodeLater(body: Buffer, coding: Coding, limit: number): Promise<Decoded> {
+function decodeLater(
+  body: Buffer,
+  coding: Coding,
+  limit: number,
+  mayTruncate: boolean,
+): Promise<Decoded> {
   const format = formatOf(body, coding);
   if (format === undefined) return Promise.resolve({ body, isTruncated: false });
   return new Promise((resolve, reject) => {
@@ -108,10 +122,11 @@ function decodeLater(body: Buffer, coding: Coding, limit: number): Promise<Decod
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (limit && bytes > limit) {
-        chunks.length = 0;
-        stream.destroy(new TooLargeError());
-      }
+      if (!limit || bytes <= limit) return;
+      if (mayTruncate)
+        resolve({ body: Buffer.concat(chunks).subarray(0, limit), isTruncated: true });
+      chunks.length = 0;
+      stream.destroy(new TooLargeError());
     });
     stream.on('end', () => resolve({ body: Buffer.concat(chunks, bytes), isTruncated: false }));
     stream.on('error', (error) => {

@@ -64,9 +64,10 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
     codings: readonly Coding[],
     rest: readonly string[],
   ): MaybePromise<Response> {
-    const limit = request.meta.downloadMaxsize ?? this.#maxSize;
+    const { downloadMaxsize, downloadTruncate = false } = request.meta;
+    const limit = downloadMaxsize ?? this.#maxSize;
     try {
-      const decoded = decode(response.body, codings, limit);
+      const decoded = decode(response.body, codings, limit, downloadTruncate);
       if (!(decoded instanceof Promise)) return this.#rebuild(request, response, decoded, rest);
       return decoded.then(
         (done) => this.#rebuild(request, response, done, rest),
@@ -99,7 +100,7 @@ export class HttpCompressionMiddleware implements DownloaderMiddleware {
     else headers.delete('content-encoding');
     const { url, status, protocol, ipAddress, certificate, timings } = response;
     const flags = [...response.flags, 'decoded'];
-    if (isTruncated) flags.push('truncated');
+    if (isTruncated && !flags.includes('truncated')) flags.push('truncated');
     return createResponse(url, {
       status,
       headers,

@@ -19,7 +19,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const retryMs = 60 * 1000;
 /** Origins remembered; the one fetched longest ago is forgotten first. */
 const maxOrigins = 10_000;
-/** Bytes of a robots.txt that are still downloaded, though not all of them are read. */
+/** Bytes of a robots.txt that are read where `ROBOTSTXT_MAX_SIZE` sets no limit. */
 const maxDownload = 16 * 1024 * 1024;
 
 /** What is known of an origin: its rules, that it has none, or why it may not be visited. */
@@ -54,7 +54,6 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   readonly #agent: string | null | undefined;
   readonly #defaultAgent: string;
   readonly #maxBytes: number;
-  readonly #downloadMaxsize: number;
   readonly #maxDelay: number;
   readonly #retryTimes: number;
   readonly #retryMs: number;
@@ -65,11 +64,10 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     this.#crawler = crawler;
     this.#agent = settings.get('ROBOTSTXT_USER_AGENT');
     this.#defaultAgent = settings.get('USER_AGENT');
-    this.#maxBytes = settings.get('ROBOTSTXT_MAX_SIZE');
+    this.#maxBytes = settings.get('ROBOTSTXT_MAX_SIZE') || maxDownload;
     this.#maxDelay = settings.get('ROBOTSTXT_CRAWL_DELAY_MAX');
     this.#retryTimes = settings.get('ROBOTSTXT_RETRY_TIMES');
     this.#retryMs = settings.get('ROBOTSTXT_RETRY_DELAY') * 1000;
-    this.#downloadMaxsize = Math.min(settings.get('DOWNLOAD_MAXSIZE') || maxDownload, maxDownload);
   }
 
   /** @throws IgnoreRequest when robots.txt forbids it. */
@@ -190,7 +188,8 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       meta: {
         dontObeyRobotstxt: true,
         allowOffsite: true,
-        downloadMaxsize: this.#downloadMaxsize,
+        downloadMaxsize: this.#maxBytes,
+        downloadTruncate: true,
         ...(proxy !== undefined && { proxy }),
         ...(downloadSlot !== undefined && { downloadSlot }),
       },
@@ -217,9 +216,13 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       return new IgnoreRequest(`robots.txt of ${origin} answers with status ${status}`, 'robots');
     }
     if (status < 200 || status >= 300) return 'no rules';
-    const { body } = response;
-    if (body.length > this.#maxBytes) this.#tooLong(origin, body.length);
-    const robotparser = new RobotsTxt(this.#maxBytes ? body.subarray(0, this.#maxBytes) : body);
+    let { body } = response;
+    if (response.flags.includes('truncated')) {
+      // Half of a rule might forbid or allow more than all of it.
+      body = body.subarray(0, body.lastIndexOf('\n') + 1);
+      this.#tooLong(origin, body.length);
+    }
+    const robotparser = new RobotsTxt(body);
     const { signals } = this.#crawler;
     if (signals.has('robots_parsed')) {
       await signals.sendAwaited('robots_parsed', { robotparser, request });
@@ -260,10 +263,9 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   #tooLong(origin: string, bytes: number): void {
-    if (!this.#maxBytes) return;
     this.#crawler.stats.inc('security/blocked/ROBOTSTXT_MAX_SIZE');
     this.#crawler.log.warn(
-      `robots.txt of ${origin} has ${bytes} bytes; only the first ${this.#maxBytes} are read (ROBOTSTXT_MAX_SIZE).`,
+      `robots.txt of ${origin} is longer than ROBOTSTXT_MAX_SIZE, or its compressed data is damaged: only its first ${bytes} bytes are read.`,
     );
   }
 }
