@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { type Site, startSite } from '@lycosa/site';
 import {
   Crawler,
+  CrawlerProcess,
   createLogger,
   type CrawlResult,
+  DropItem,
+  type DupeFilter,
   Request,
   type Response,
   Settings,
@@ -14,7 +17,9 @@ import {
   type SignalMap,
   SlotRegistry,
   Spider,
+  type SpiderArgs,
   type SpiderOutput,
+  StatsCollector,
 } from 'lycosa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -48,12 +53,15 @@ type Fault = () => void;
 
 interface Case {
   readonly name: string;
+  /** Of the one line that tells of it; `ERROR` by default. */
+  readonly level?: string;
   /** `finished` by default. */
-  readonly reason?: string;
+  readonly reason?: string | RegExp;
   /** True by default: an error of one page or item is counted, and the crawl is not lost for it. */
   readonly ok?: boolean;
   readonly settings?: (fault: Fault) => SettingsInput;
   readonly spider?: (fault: Fault) => Partial<FaultSpider>;
+  readonly spiderClass?: (fault: Fault) => Partial<Record<'built' | 'made', Fault>>;
   readonly signal?: keyof SignalMap;
   /** The hook is awaited, so it fails once more as a promise. */
   readonly waits?: boolean;
@@ -181,6 +189,156 @@ const componentSettings = [
   'ITEM_PIPELINES',
   'EXTENSIONS',
 ];
+
+const failing = (hook: 'openSpider' | 'processItem', error: Error): SettingsInput =>
+  pipeline({
+    [hook]: () => {
+      throw error;
+    },
+  });
+
+/** Every signal, so that a new one is missed here. */
+const signals: Readonly<Record<keyof SignalMap, Partial<Case>>> = {
+  crawl_started: {},
+  crawl_failed: { ...atStart, settings: () => failing('openSpider', new Error('another')) },
+  crawl_ended: {},
+  spider_opened: {},
+  engine_started: {},
+  scheduler_empty: {},
+  request_scheduled: {},
+  request_dropped: {},
+  request_reached_downloader: {},
+  headers_received: {},
+  bytes_received: {},
+  response_downloaded: {},
+  download_failed: {
+    waits: false,
+    settings: () => ({ ...handler({}), RETRY_ENABLED: false }),
+  },
+  request_left_downloader: {},
+  response_received: {},
+  item_scraped: {},
+  item_dropped: { settings: () => failing('processItem', new DropItem('no')) },
+  item_error: { settings: () => failing('processItem', new Error('another')) },
+  spider_error: {
+    waits: false,
+    spider: () => ({
+      ignore() {
+        throw new Error('another');
+      },
+    }),
+  },
+  robots_parsed: {},
+  slot_changed: {
+    settings: () => ({ AUTOTHROTTLE_ENABLED: true, AUTOTHROTTLE_START_DELAY: 0.05 }),
+  },
+  memusage_warning_reached: {
+    settings: () => ({ MEMUSAGE_ENABLED: true, MEMUSAGE_WARNING_MB: 1 }),
+  },
+  spider_idle: {},
+  feed_slot_closed: {},
+  spider_closed: { ok: false },
+  feed_exporter_closed: {},
+  engine_stopped: {},
+};
+
+const storage = (hook: string, fault: Fault): SettingsInput => {
+  class FaultyStorage {
+    readonly name = 'FaultyStorage';
+    readonly location: string;
+    constructor(uri: string) {
+      this.location = uri;
+    }
+    open(): unknown {
+      return hook === 'open' ? fault() : undefined;
+    }
+    write(): unknown {
+      // What is left then is given up.
+      if (hook === 'abandon') throw new Error('another');
+      return hook === 'write' ? fault() : undefined;
+    }
+    async store(): Promise<void> {
+      if (hook === 'store') await (fault() as unknown);
+    }
+    async abandon(): Promise<void> {
+      if (hook === 'abandon') await (fault() as unknown);
+    }
+  }
+  return {
+    FEED_STORAGES: { faulty: FaultyStorage as never },
+    FEEDS: { [`faulty://${Math.random()}`]: { format: 'jsonlines' } },
+  };
+};
+
+const dupeFilter = (hook: string, fault: Fault): SettingsInput => ({
+  DUPEFILTER_CLASS: class {
+    readonly size = 0;
+    #seen = new Set<string>();
+    constructor() {
+      if (hook === 'new') fault();
+    }
+    open(): unknown {
+      return hook === 'open' ? fault() : undefined;
+    }
+    requestSeen({ url }: Request): unknown {
+      const isSeen = this.#seen.has(url);
+      this.#seen.add(url);
+      return hook === 'requestSeen' ? then(fault(), isSeen) : isSeen;
+    }
+    close(): unknown {
+      return hook === 'close' ? fault() : undefined;
+    }
+  } as unknown as new () => DupeFilter,
+});
+
+const fingerprinter = (hooks: Record<string, Fault>): SettingsInput => ({
+  REQUEST_FINGERPRINTER_CLASS: class {
+    constructor() {
+      hooks['new']?.();
+    }
+    fingerprint({ url }: Request): string {
+      hooks['fingerprint']?.();
+      return url;
+    }
+  },
+});
+
+const cacheStorage = (hook: string, fault: Fault): SettingsInput => ({
+  HTTPCACHE_ENABLED: true,
+  HTTPCACHE_STORAGE: class {
+    constructor() {
+      if (hook === 'new') fault();
+    }
+    retrieve(): unknown {
+      return then(hook === 'retrieve' ? fault() : undefined, undefined);
+    }
+    store(): unknown {
+      return hook === 'store' ? fault() : undefined;
+    }
+    remove(): void {}
+  } as never,
+});
+
+const cachePolicy = (hook: string, fault: Fault): SettingsInput => ({
+  HTTPCACHE_ENABLED: true,
+  HTTPCACHE_DIR: join(folder, `cache-${Math.random()}`),
+  HTTPCACHE_POLICY: class {
+    shouldCacheRequest(): boolean {
+      if (hook === 'shouldCacheRequest') fault();
+      return true;
+    }
+    shouldCacheResponse(): boolean {
+      if (hook === 'shouldCacheResponse') fault();
+      return true;
+    }
+    isCachedResponseFresh(): boolean {
+      return true;
+    }
+    isCachedResponseValid(): boolean {
+      return true;
+    }
+  },
+});
 
 const cases: Case[] = [
   ...componentSettings.map((setting) => ({
@@ -383,61 +541,90 @@ const cases: Case[] = [
     spider: (fault) => ({ onError: fault as unknown as FaultSpider['onError'] }),
   },
   { name: 'closed()', ok: false, waits: true, spider: (fault) => ({ closed: fault }) },
-  ...(
-    [
-      'crawl_started',
-      'crawl_ended',
-      'spider_opened',
-      'engine_started',
-      'scheduler_empty',
-      'request_scheduled',
-      'request_dropped',
-      'request_reached_downloader',
-      'headers_received',
-      'bytes_received',
-      'response_downloaded',
-      'request_left_downloader',
-      'response_received',
-      'item_scraped',
-      'robots_parsed',
-      'spider_idle',
-      'feed_slot_closed',
-      'feed_exporter_closed',
-      'engine_stopped',
-    ] as const
-  ).map((signal) => ({ name: `listener of ${signal}`, signal, waits: true })),
-  { name: 'listener of spider_closed', signal: 'spider_closed', ok: false, waits: true },
+  { name: 'constructor of the spider', ...atStart, spiderClass: (fault) => ({ built: fault }) },
+  { name: 'fromCrawler of the spider', ...atStart, spiderClass: (fault) => ({ made: fault }) },
+  ...(['open', 'write', 'store', 'abandon'] as const).map((hook) => ({
+    name: `feed storage, ${hook}()`,
+    ok: false,
+    ...(hook === 'open' && { reason: 'feed_error' }),
+    // A job is stopped for it, if it has not ended by then.
+    ...((hook === 'write' || hook === 'abandon') && { reason: /^(finished|feed_error)$/ }),
+    waits: true,
+    settings: (fault: Fault) => storage(hook, fault),
+  })),
+  ...(['itemFilter', 'uriParams'] as const).map((hook) => ({
+    name: `${hook} of a feed`,
+    ...(hook === 'uriParams' && { ok: false, reason: 'feed_error' }),
+    settings: (fault: Fault): SettingsInput => ({
+      FEEDS: {
+        [join(folder, `%(name)s-${Math.random()}.jsonl`)]: {
+          overwrite: true,
+          [hook]: (value: object) => {
+            fault();
+            return hook === 'uriParams' ? value : true;
+          },
+        },
+      },
+    }),
+  })),
+  ...(['new', 'open'] as const).map((hook) => ({
+    name: `duplicate filter, ${hook}`,
+    ...atStart,
+    ...(hook === 'open' && { waits: true }),
+    settings: (fault: Fault) => dupeFilter(hook, fault),
+  })),
   {
-    name: 'listener of spider_error',
-    signal: 'spider_error',
-    spider: () => ({
-      ignore() {
-        throw new Error('another');
+    name: 'duplicate filter, requestSeen()',
+    reason: 'start_error',
+    ok: false,
+    waits: true,
+    settings: (fault) => dupeFilter('requestSeen', fault),
+  },
+  {
+    name: 'duplicate filter, close()',
+    ok: false,
+    waits: true,
+    settings: (fault) => dupeFilter('close', fault),
+  },
+  {
+    name: 'fingerprinter, its constructor',
+    ...atStart,
+    settings: (fault) => fingerprinter({ new: fault }),
+  },
+  {
+    name: 'fingerprinter, fingerprint()',
+    reason: 'start_error',
+    ok: false,
+    settings: (fault) => fingerprinter({ fingerprint: fault }),
+  },
+  ...(['new', 'retrieve', 'store'] as const).map((hook) => ({
+    name: `HTTP cache storage, ${hook}`,
+    // A page without a cache is still a page.
+    ...(hook === 'new' ? atStart : { waits: true, level: 'WARNING' }),
+    settings: (fault: Fault) => cacheStorage(hook, fault),
+  })),
+  ...(['shouldCacheRequest', 'shouldCacheResponse'] as const).map((hook) => ({
+    name: `HTTP cache policy, ${hook}()`,
+    settings: (fault: Fault) => cachePolicy(hook, fault),
+  })),
+  {
+    name: 'STATS_CLASS, its constructor',
+    ...atStart,
+    settings: (fault) => ({
+      STATS_CLASS: class extends StatsCollector {
+        constructor() {
+          super();
+          fault();
+        }
       },
     }),
   },
-  {
-    name: 'listener of item_error',
-    signal: 'item_error',
+  ...Object.entries(signals).map(([signal, more]) => ({
+    name: `listener of ${signal}`,
+    signal: signal as keyof SignalMap,
     waits: true,
-    settings: () =>
-      pipeline({
-        processItem: () => {
-          throw new Error('another');
-        },
-      }),
-  },
-  {
-    name: 'listener of crawl_failed',
-    signal: 'crawl_failed',
-    ...atStart,
-    settings: () =>
-      pipeline({
-        openSpider: () => {
-          throw new Error('another');
-        },
-      }),
-  },
+    ...more,
+  })),
 ];
 
 /** What a hook returns: now, or when its promise is kept. */
@@ -462,10 +649,16 @@ async function run(one: Case, kind: string, jobdir: string | undefined): Promise
     throw error;
   }) as Fault;
   const overrides = one.spider?.(fault) ?? {};
+  const ofClass = one.spiderClass?.(fault);
   class OneSpider extends FaultSpider {
+    static override fromCrawler(crawler: Crawler, args: SpiderArgs): never {
+      ofClass?.made?.();
+      return super.fromCrawler(crawler, args) as never;
+    }
     constructor() {
       super();
       Object.assign(this, overrides);
+      ofClass?.built?.();
     }
   }
   const log: LogLine[] = [];
@@ -492,7 +685,8 @@ async function run(one: Case, kind: string, jobdir: string | undefined): Promise
     result,
     errors: log.filter(
       (line) =>
-        /^(ERROR|CRITICAL)$/i.test(line.level) && JSON.stringify(line).includes('the fault'),
+        line.level.toUpperCase() === (one.level ?? 'ERROR') &&
+        JSON.stringify(line).includes('the fault'),
     ),
     crawler,
     held,
@@ -511,7 +705,10 @@ describe.each(['in memory', 'in a job'])('%s, where it throws once:', (where) =>
     const { result, errors, crawler, held } = await run(one, kind, jobdir);
     await new Promise((resolve) => setImmediate(resolve));
     expect({ reason: result.reason, ok: result.ok }).toEqual({
-      reason: one.reason ?? 'finished',
+      reason:
+        one.reason instanceof RegExp
+          ? expect.stringMatching(one.reason)
+          : (one.reason ?? 'finished'),
       ok: one.ok ?? true,
     });
     expect(errors.map((line) => line.msg)).toHaveLength(1);
@@ -521,4 +718,19 @@ describe.each(['in memory', 'in a job'])('%s, where it throws once:', (where) =>
     expect(rejections).toEqual([]);
     expect(result.ok ? crawler.engine!.scheduler.pending : 0).toBe(0);
   });
+});
+
+test('updateSettings() of a spider that throws ends that crawl alone, with a result', async () => {
+  class BadSpider extends FaultSpider {
+    static override updateSettings(): void {
+      throw new Error('the fault');
+    }
+  }
+  await using crawls = new CrawlerProcess({ settings: { ...quick, LOG_LEVEL: 'CRITICAL' } });
+  const ends = [crawls.crawl(BadSpider), crawls.crawl(FaultSpider)];
+  await crawls.start();
+  expect(await Promise.all(ends)).toMatchObject([
+    { reason: 'bootstrap_failed', ok: false, error: { message: 'the fault' } },
+    { reason: 'finished', ok: true },
+  ]);
 });

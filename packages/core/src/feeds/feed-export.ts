@@ -215,15 +215,22 @@ export class FeedExport {
     );
   }
 
-  #failed({ uri }: FeedOptions, slot: FeedSlot | undefined, doing: string, cause: Error): void {
+  #failed(
+    { uri }: FeedOptions,
+    slot: FeedSlot | undefined,
+    doing: string,
+    cause: Error,
+    isFirst: boolean,
+  ): void {
     const { stats, log } = this.#crawler;
     const error = new LycosaError(
       'ERR_FEED',
       `The feed ${slot?.storage.location ?? uri} could not be ${doing}: ${cause.message}`,
       { cause },
     );
-    if (slot) stats.inc(`feedexport/failed_count/${slot.storage.name}`);
     log.error(error.message, { error });
+    if (!isFirst) return;
+    if (slot) stats.inc(`feedexport/failed_count/${slot.storage.name}`);
     this.#crawler.fail(error);
     this.#hasFailed = true;
     // The job can be taken up again when the disk has room; going on would only add to what is to be done again.

@@ -9,8 +9,14 @@ export interface FeedEvents {
   /** The file of a batch is there. */
   opened(options: FeedOptions, batchId: number): Promise<void>;
   itemError(options: FeedOptions, error: Error): void;
-  /** The feed is given up: once a feed. */
-  failed(options: FeedOptions, slot: FeedSlot | undefined, doing: string, error: Error): void;
+  /** The feed is given up. `isFirst` is false for what goes wrong with it after that. */
+  failed(
+    options: FeedOptions,
+    slot: FeedSlot | undefined,
+    doing: string,
+    error: Error,
+    isFirst: boolean,
+  ): void;
   stored(slot: FeedSlot): void;
   closed(slot: FeedSlot): void | Promise<void>;
   leftOut(options: FeedOptions, names: ReadonlySet<string>): void;
@@ -138,8 +144,8 @@ export class Feed {
   }
 
   #fail(slot: FeedSlot | undefined, doing: string, error: Error): void {
-    if (this.#isFailed) return;
+    const isFirst = !this.#isFailed;
     this.#isFailed = true;
-    this.#events.failed(this.options, slot, doing, error);
+    this.#events.failed(this.options, slot, doing, error, isFirst);
   }
 }

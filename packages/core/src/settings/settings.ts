@@ -146,7 +146,9 @@ function cast(name: string, value: unknown): unknown {
     throw bad(name, value, 'true or false');
   }
   if (typeof value !== 'string') {
-    if (typeof model === 'string' && value !== undefined) throw bad(name, value, 'text');
+    const isClass = typeof value === 'function' && name === 'HTTPCACHE_POLICY';
+    if (typeof model === 'string' && value !== undefined && !isClass)
+      throw bad(name, value, 'text');
     if (Array.isArray(model) && !Array.isArray(value)) throw bad(name, value, 'a list');
     return value;
   }
