@@ -125,6 +125,22 @@ test('list prints the names, sorted', async () => {
   expect(await folder.lycosa('list')).toEqual({ code: 0, stdout: 'ant\nzoo\n', stderr: '' });
 });
 
+test('of all settings no password, secret or token is printed', async () => {
+  await using folder = await project({});
+  const set = [
+    'HTTPAUTH_PASS=one',
+    'AWS_SECRET_ACCESS_KEY=two',
+    'REDIS_URL=redis://me:three@h:1/2',
+  ];
+  const flags = set.flatMap((pair) => ['-s', pair]);
+  const { stdout } = await folder.lycosa('settings', ...flags);
+  expect(stdout).toMatch(/^HTTPAUTH_PASS = \*\*\*$/m);
+  expect(stdout).toContain('REDIS_URL = redis://me:***@h:1/2');
+  expect(stdout).not.toMatch(/= (one|two)|three/);
+  const one = await folder.lycosa('settings', '--get', 'HTTPAUTH_PASS', ...flags);
+  expect(one.stdout.trim()).toBe('one');
+});
+
 test('settings prints one, as a spider sees it', async () => {
   const own = 'static override readonly customSettings = { DOWNLOAD_DELAY: 2 };';
   await using folder = await project({ 'spiders/a.ts': spider('a', own) });

@@ -35,7 +35,9 @@ export const settings: Command<Options> = {
     await checkSettings(options, project, spider);
     if (options.get === undefined) {
       for (const name of values.names().toSorted())
-        console.log(`${name} = ${shown(values.get(name))}`);
+        console.log(
+          `${name} = ${isSecret(name, values) ? '***' : withoutPasswords(shown(values.get(name)))}`,
+        );
     } else {
       console.log(await one(values, options.get));
     }
@@ -52,6 +54,16 @@ async function one(values: Settings, name: string): Promise<string> {
     );
   }
   return shown(values.get(name));
+}
+
+/** What all settings are printed for, others may read: a report, a terminal that is shared. `--get` prints it. */
+function isSecret(name: string, values: Settings): boolean {
+  return /PASS|SECRET|TOKEN/.test(name) && Boolean(values.get(name));
+}
+
+/** The password of each URL, as in `REDIS_URL`, is left out. */
+function withoutPasswords(text: string): string {
+  return text.replace(/(:\/\/[^/?#@"\s]*:)[^/?#@"\s]*@/g, '$1***@');
 }
 
 /** Text as it is, the rest as JSON, a class or function by its name. */
