@@ -90,7 +90,7 @@ const agents = new Agents(
   { VISIT_FEED: join(folder, 'feeds', '%(job)s.jsonl') },
 );
 for (let i = 0; i < machines; i++) agents.start(i);
-const watch = new SetsWatch(redis, spiders);
+const watch = new SetsWatch(redis, spiders, limit);
 const start = performance.now();
 const mayKill = Number(values['kill-every']) > 0;
 const killer = setInterval(
@@ -201,12 +201,16 @@ const checks = {
   'no agent over its limit': watch.mostOfOne <= count,
   'the fleet never over its limit, in Redis and at the site':
     limit === 0 || (watch.mostRunning <= limit && site.most <= limit),
+  // A run whose agent was killed is known to be over when its lease is, and two looks at it.
+  'the fleet never under its limit for longer than a recovery, while others wait':
+    watch.longestUnder <= Number(values.lease) + 2,
   'the queue is empty': (await fleet.live()) === 0,
 };
 console.log(
   `${seconds.toFixed(1)} s, ${agents.kills} kills, ${watch.samples} samples; ${watch.line}; ` +
     `${site.visits.length} visits, ${again} again, ${site.overlaps()} at the same time; ` +
-    `most at the site ${site.most}, in running ${watch.mostRunning}, in one agent ${watch.mostOfOne}`,
+    `most at the site ${site.most}, in running ${watch.mostRunning}, in one agent ${watch.mostOfOne}; ` +
+    `longest under the limit ${watch.longestUnder.toFixed(1)} s`,
 );
 if (values.heavy) {
   const timed = new Map(orders.slice(warmUp).map(({ args }) => [args.n, args.ms / 1000]));

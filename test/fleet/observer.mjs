@@ -71,13 +71,18 @@ export class SetsWatch {
   missing = 0;
   mostRunning = 0;
   mostOfOne = 0;
+  /** The longest time, in seconds, that fewer than the limit were running while others were pending. */
+  longestUnder = 0;
   now = { pending: -1, running: -1, finished: -1, failed: -1 };
   #redis;
   #total;
+  #limit;
+  #underSince;
 
-  constructor(redis, total) {
+  constructor(redis, total, limit = 0) {
     this.#redis = redis;
     this.#total = total;
+    this.#limit = limit;
   }
 
   async sample() {
@@ -88,9 +93,20 @@ export class SetsWatch {
     this.missing += Math.max(0, this.#total - all);
     this.now = Object.fromEntries(keys.map((key, i) => [key, sizes[i]]));
     this.mostRunning = Math.max(this.mostRunning, this.now.running);
+    this.#lookUnder();
     const owners = await this.#redis.call('HVALS', 'fleet:owner');
     for (const of of Map.groupBy(owners, (owner) => owner.split('|')[0]).values())
       this.mostOfOne = Math.max(this.mostOfOne, of.length);
+  }
+
+  /** From the first time on that the limit was reached: before that the machines start. */
+  #lookUnder() {
+    const { pending, running } = this.now;
+    if (this.#limit === 0 || this.mostRunning < this.#limit) return;
+    const isUnder = running < this.#limit && pending > 0;
+    const now = performance.now();
+    this.#underSince = isUnder ? (this.#underSince ?? now) : undefined;
+    if (isUnder) this.longestUnder = Math.max(this.longestUnder, (now - this.#underSince) / 1000);
   }
 
   get line() {
