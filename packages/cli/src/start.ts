@@ -10,6 +10,12 @@ export async function start(args: readonly string[]): Promise<void> {
   // Whoever reads our output may go away (`lycosa list | head`). What cannot be written says so itself.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
+  // Scripts ask for it: the parser of the command line would take longer than all the rest.
+  if (args.length === 1 && args[0] === 'version') {
+    const { printVersion } = await import('./commands/version.ts');
+    printVersion();
+    return;
+  }
   const { main } = await import('./cli.ts');
   process.exitCode = await main(args);
 }

@@ -20,7 +20,7 @@ export const versionCommand: Command<Options> = {
 
   async run({ verbose }) {
     if (!verbose) {
-      console.log(`Lycosa ${version()}`);
+      printVersion();
       return 0;
     }
     const rows = versions();
@@ -29,6 +29,10 @@ export const versionCommand: Command<Options> = {
     return 0;
   },
 };
+
+export function printVersion(): void {
+  console.log(`Lycosa ${version()}`);
+}
 
 /** The version of this command. */
 export function version(): string {
