@@ -45,6 +45,7 @@ export function fakeCrawler(options: FakeCrawlerOptions = {}): FakeCrawler {
     signals,
     log,
     spider: { name: 'fake', ...options.spider },
+    components: {},
     engine: { download: options.download },
     fingerprints: new RequestFingerprints(),
     slots: new CrawlerSlots(new SlotRegistry(), { concurrency: 8, delay: 0, jitter: 0, slots: {} }),

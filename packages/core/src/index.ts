@@ -67,7 +67,12 @@ export { callbackRefusal } from './scheduler/callback-refusal.ts';
 export { type JobRepair, repairJob } from './scheduler/job-repair.ts';
 export { clearJob, type JobSummary, readJob } from './scheduler/job-summary.ts';
 export { type DupeFilter, FingerprintDupeFilter, NoDupeFilter } from './scheduler/dupe-filter.ts';
-export { Downloader } from './downloader/downloader.ts';
+export { Downloader, type DownloaderClass } from './downloader/downloader.ts';
+export {
+  type RobotsParser,
+  type RobotsParserClass,
+  RobotsTxt,
+} from './downloader/robots-parser.ts';
 export type { DownloaderMiddleware, MaybePromise } from './downloader/middleware.ts';
 export type { AddressPolicyName } from './downloader/handlers/address-policy.ts';
 export type { DownloadHandler } from './downloader/handlers/handler.ts';

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
+import type { DownloaderClass } from '../downloader/downloader.ts';
 import type { DownloaderMiddleware } from '../downloader/middleware.ts';
 import { baseDownloaderMiddlewares } from '../downloader/middlewares/base.ts';
 import { CookiesMiddleware } from '../downloader/middlewares/cookies.ts';
+import type { RobotsParserClass } from '../downloader/robots-parser.ts';
 import { CrawlerSlots, SlotRegistry } from '../downloader/slot-registry.ts';
 import { Engine, type StopMode } from '../engine/engine.ts';
 import { CloseSpider, SettingsError, toError } from '../errors.ts';
@@ -58,6 +60,8 @@ export interface CrawlerComponents {
   /** Undefined is in memory, or in the file of a job. */
   readonly scheduler: SchedulerClass | undefined;
   readonly fingerprinter: ComponentClass<Fingerprinter> | undefined;
+  readonly downloader: DownloaderClass | undefined;
+  readonly robotsParser: RobotsParserClass | undefined;
 }
 
 /** Which run of which job of a fleet a crawl is. */
@@ -435,6 +439,8 @@ export class Crawler {
     const dupeFilter = settings.get('DUPEFILTER_CLASS');
     const scheduler = settings.get('SCHEDULER');
     const fingerprinter = settings.get('REQUEST_FINGERPRINTER_CLASS');
+    const downloader = settings.get('DOWNLOADER');
+    const robotsParser = settings.get('ROBOTSTXT_PARSER');
     if (scheduler && settings.get('JOBDIR')) {
       throw new SettingsError(
         'SCHEDULER and JOBDIR both say where requests are kept. Leave one of them out.',
@@ -454,6 +460,8 @@ export class Crawler {
           : dupeFilter,
       scheduler: scheduler ? await resolveClass(scheduler, root) : undefined,
       fingerprinter: fingerprinter ? await resolveClass(fingerprinter, root) : undefined,
+      downloader: downloader ? await resolveClass(downloader, root) : undefined,
+      robotsParser: robotsParser ? await resolveClass(robotsParser, root) : undefined,
     };
   }
 

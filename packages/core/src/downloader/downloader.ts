@@ -18,6 +18,12 @@ import type { Slot } from './slot.ts';
 
 type HandlerClass = ComponentClass<DownloadHandler>;
 
+/** What `DOWNLOADER` takes: a class that extends `Downloader`. */
+export type DownloaderClass = new (
+  crawler: Crawler,
+  middlewares: readonly (readonly [ComponentClass<DownloaderMiddleware>, number])[],
+) => Downloader;
+
 /** Request in, response out: middlewares around the slot around the handler. */
 export class Downloader {
   readonly middlewares: readonly DownloaderMiddleware[];

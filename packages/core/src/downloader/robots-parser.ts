@@ -37,12 +37,24 @@ const spellings: Readonly<Record<string, string>> = {
 const maxAgents = 64;
 const maxAgentLength = 1024;
 
+/** What `ROBOTSTXT_PARSER` makes of a robots.txt file. */
+export interface RobotsParser {
+  /** @param agent - A product token (`MyCrawler`) or a whole User-Agent header. */
+  isAllowed(url: string, agent: string): boolean;
+  /** Seconds between two requests that `agent` is asked to keep. */
+  crawlDelay?(agent: string): number | undefined;
+  requestGap?(agent: string): number | undefined;
+}
+
+/** Its constructor takes the bytes of the file. */
+export type RobotsParserClass = new (content: Uint8Array) => RobotsParser;
+
 /**
  * A robots.txt file.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9309 | RFC 9309}
  */
-export class RobotsTxt {
+export class RobotsTxt implements RobotsParser {
   /** Absolute URLs of the `Sitemap` lines. */
   readonly sitemaps: readonly string[];
   readonly #groups: ReadonlyMap<string, Group>;

@@ -76,7 +76,10 @@ export class Engine implements ScraperHost {
     this.#maxWaiting = Math.min(Math.max(this.#concurrency, 16), 64);
     this.#maxActiveBytes = settings.get('SCRAPER_SLOT_MAX_ACTIVE_SIZE') || Infinity;
     this.scheduler = this.#makeScheduler();
-    this.downloader = new Downloader(crawler, components.downloaderMiddlewares);
+    this.downloader = new (components.downloader ?? Downloader)(
+      crawler,
+      components.downloaderMiddlewares,
+    );
     this.pipelines = new ItemPipelines(crawler, components.pipelines);
     this.scraper = new Scraper(crawler, this, this.pipelines, components.spiderMiddlewares);
     this.#start = new StartLoop(crawler, this);

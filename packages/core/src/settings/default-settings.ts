@@ -1,9 +1,11 @@
 import type { ComponentClass, ComponentPriorities } from '../crawler/component.ts';
+import type { DownloaderClass } from '../downloader/downloader.ts';
 import type { AddressPolicyName } from '../downloader/handlers/address-policy.ts';
 import type { DownloadHandler } from '../downloader/handlers/handler.ts';
 import type { HttpCachePolicyClass } from '../downloader/http-cache/policy.ts';
 import type { HttpCacheStorageClass } from '../downloader/http-cache/storage.ts';
 import type { DownloaderMiddleware } from '../downloader/middleware.ts';
+import type { RobotsParserClass } from '../downloader/robots-parser.ts';
 import type { SlotSettings } from '../downloader/slot-registry.ts';
 import type { Extension } from '../extensions/extension.ts';
 import type { FeedExporterClass } from '../feeds/exporters/exporter.ts';
@@ -133,6 +135,8 @@ export const defaultSettings = {
   DOWNLOAD_VERIFY_CERTIFICATES: true,
   /** Warn about a body of more bytes; 0 is never. */
   DOWNLOAD_WARNSIZE: 16_777_216,
+  /** Class that requests go through on their way to a response; extends the built-in `Downloader`. */
+  DOWNLOADER: undefined as DownloaderClass | string | undefined,
   /** Duplicate filter; `null` lets every request pass. */
   DUPEFILTER_CLASS: undefined as ComponentClass<DupeFilter> | string | null | undefined,
   /** Log every duplicate, not only the first. */
@@ -280,6 +284,8 @@ export const defaultSettings = {
   RETRY_PRIORITY_ADJUST: -1,
   /** Retries after the first attempt. */
   RETRY_TIMES: 2,
+  /** Reads robots.txt files, in place of the built-in parser. */
+  ROBOTSTXT_PARSER: undefined as RobotsParserClass | string | undefined,
   /** Longest delay that robots.txt is granted, in seconds; 0 ignores Crawl-delay and Request-rate. */
   ROBOTSTXT_CRAWL_DELAY_MAX: 30,
   /** Most bytes of a robots.txt that are read. */

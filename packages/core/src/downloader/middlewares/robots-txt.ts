@@ -13,7 +13,7 @@ import { Request } from '../../http/request.ts';
 import type { Response } from '../../http/response.ts';
 import { originOf } from '../../http/url.ts';
 import type { DownloaderMiddleware, MaybePromise } from '../middleware.ts';
-import { RobotsTxt } from '../robots-parser.ts';
+import { type RobotsParser, type RobotsParserClass, RobotsTxt } from '../robots-parser.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const retryMs = 60 * 1000;
@@ -23,7 +23,7 @@ const maxOrigins = 10_000;
 const maxDownload = 16 * 1024 * 1024;
 
 /** What is known of an origin: its rules, that it has none, or why it may not be visited. */
-type Verdict = RobotsTxt | 'no rules' | Error;
+type Verdict = RobotsParser | 'no rules' | Error;
 
 interface Entry {
   verdict: Verdict | undefined;
@@ -51,6 +51,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   }
 
   readonly #crawler: Crawler;
+  readonly #parser: RobotsParserClass;
   readonly #agent: string | null | undefined;
   readonly #defaultAgent: string;
   readonly #maxBytes: number;
@@ -62,6 +63,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
   constructor(crawler: Crawler) {
     const { settings } = crawler;
     this.#crawler = crawler;
+    this.#parser = crawler.components.robotsParser ?? RobotsTxt;
     this.#agent = settings.get('ROBOTSTXT_USER_AGENT');
     this.#defaultAgent = settings.get('USER_AGENT');
     this.#maxBytes = settings.get('ROBOTSTXT_MAX_SIZE') || maxDownload;
@@ -222,7 +224,7 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
       body = body.subarray(0, body.lastIndexOf('\n') + 1);
       this.#tooLong(origin, body.length);
     }
-    const robotparser = new RobotsTxt(body);
+    const robotparser = new this.#parser(body);
     const { signals } = this.#crawler;
     if (signals.has('robots_parsed')) {
       await signals.sendAwaited('robots_parsed', { robotparser, request });
@@ -252,9 +254,9 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     return kept;
   }
 
-  #delayFor(robots: RobotsTxt, request: Request): number {
+  #delayFor(robots: RobotsParser, request: Request): number {
     const agent = this.#agentOf(request);
-    return Math.max(robots.crawlDelay(agent) ?? 0, robots.requestGap(agent) ?? 0);
+    return Math.max(robots.crawlDelay?.(agent) ?? 0, robots.requestGap?.(agent) ?? 0);
   }
 
   #agentOf(request: Request): string {
