@@ -10,10 +10,11 @@ const once = { RETRY_ENABLED: false, CONCURRENT_REQUESTS: 1, DOWNLOAD_TIMEOUT: 2
 describe('a server that falls silent', () => {
   test.concurrent('before the headers: DOWNLOAD_HEADERS_TIMEOUT, with host, phase and time', async () => {
     await using server = await startRaw((socket) => socket.write('HTTP/1.1 200 OK\r\nX-A: '));
-    const { items } = await crawl(pageSpider([server.url]), {
+    const { items, result } = await crawl(pageSpider([server.url]), {
       ...once,
       DOWNLOAD_HEADERS_TIMEOUT: 0.3,
     });
+    expect(result.stats['security/blocked/DOWNLOAD_HEADERS_TIMEOUT']).toBe(1);
     expect(items).toEqual([
       {
         error: 'DownloadTimeoutError',

@@ -90,16 +90,20 @@ test('a robots.txt leads to its sitemaps, in XML or text', async () => {
 
 test('a sitemap that unpacks to more than SITEMAP_MAX_SIZE is left out', async () => {
   await using site = await mapSite();
-  const { items, log } = await crawl(sitemapSpider([`${site.url}/bomb.xml`]), {
+  const { items, log, result } = await crawl(sitemapSpider([`${site.url}/bomb.xml`]), {
     SITEMAP_MAX_SIZE: 100_000,
   });
+  expect(result.stats['security/blocked/SITEMAP_MAX_SIZE']).toBe(1);
   expect(items).toEqual([]);
   expect(log.some(({ msg }) => msg.includes('SITEMAP_MAX_SIZE'))).toBe(true);
 });
 
 test('indexes are followed SITEMAP_MAX_DEPTH deep', async () => {
   await using site = await mapSite();
-  await crawl(sitemapSpider([`${site.url}/deep.xml`]), { SITEMAP_MAX_DEPTH: 3 });
+  const { result } = await crawl(sitemapSpider([`${site.url}/deep.xml`]), {
+    SITEMAP_MAX_DEPTH: 3,
+  });
+  expect(result.stats['security/blocked/SITEMAP_MAX_DEPTH']).toBe(1);
   expect(site.hits('/deep.xml')).toBe(4);
 });
 

@@ -50,6 +50,7 @@ export class SitemapSpider<Item = unknown> extends Spider<Item> {
     const depth = Number(response.meta['sitemapDepth'] ?? 0) + 1;
     const maxDepth = this.settings.get('SITEMAP_MAX_DEPTH');
     if (maxDepth > 0 && depth > maxDepth) {
+      this.crawler.stats.inc('security/blocked/SITEMAP_MAX_DEPTH');
       this.log.warn(
         `The sitemaps listed at ${response.url} are left out: they are nested deeper than ${maxDepth} (SITEMAP_MAX_DEPTH).`,
       );
@@ -94,6 +95,7 @@ export class SitemapSpider<Item = unknown> extends Spider<Item> {
       body = Buffer.alloc(limit + 1);
     }
     if (limit > 0 && body.length > limit) {
+      this.crawler.stats.inc('security/blocked/SITEMAP_MAX_SIZE');
       this.log.warn(
         `The sitemap ${response.url} is left out: it has more than ${limit} bytes (SITEMAP_MAX_SIZE).`,
       );

@@ -163,6 +163,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #timeOut(ms: number, what: string, setting: string, meta: string): void {
     const { proxy, phase } = this.#used.target;
     const isConnecting = this.#controller === undefined;
+    this.#handler.crawler.stats.inc(`security/blocked/DOWNLOAD_${setting}`);
     const message = `${this.#request.toString()} ${what} ${ms / 1000} s (${this.#phase}). DOWNLOAD_${setting} or meta.download${meta} allows more.`;
     this.fail(
       isConnecting && proxy !== undefined && phase.includes('proxy')

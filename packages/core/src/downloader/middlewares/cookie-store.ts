@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isIP } from 'node:net';
 
 import type * as ToughCookie from 'tough-cookie';
 import type { Cookie, CookieJar } from 'tough-cookie';
@@ -23,6 +24,8 @@ export interface CookieStoreOptions {
   /** Refuses cookies for `com`, `co.uk`, `github.io`. */
   readonly rejectsPublicSuffixes: boolean;
   readonly maxPerDomain: number;
+  /** Called for each cookie that the setting of this name kept out. */
+  readonly onBlocked?: (setting: 'COOKIES_PUBLIC_SUFFIX' | 'COOKIES_MAX_PER_DOMAIN') => void;
 }
 
 /** A cookie by hand. Without a domain it is for the host of the request alone. */
@@ -38,12 +41,16 @@ export interface CookieInit {
 export class CookieStore {
   readonly #jar: CookieJar;
   readonly #maxPerDomain: number;
+  readonly #rejectsPublicSuffixes: boolean;
+  readonly #onBlocked: CookieStoreOptions['onBlocked'];
   /** By domain, the path and name of its cookies, the oldest first. */
   readonly #domains = new Map<string, Map<string, Cookie>>();
   /** Domains whose cookies are not what was last saved. */
   readonly #changed = new Set<string>();
 
-  constructor({ rejectsPublicSuffixes, maxPerDomain }: CookieStoreOptions) {
+  constructor({ rejectsPublicSuffixes, maxPerDomain, onBlocked }: CookieStoreOptions) {
+    this.#rejectsPublicSuffixes = rejectsPublicSuffixes;
+    this.#onBlocked = onBlocked;
     this.#jar = new (load().CookieJar)(undefined, {
       rejectPublicSuffixes: rejectsPublicSuffixes,
       allowSpecialUseDomain: true,
@@ -112,6 +119,8 @@ export class CookieStore {
     if (!cookie) return false;
     const taken = this.#tryToSet(cookie, url) ?? this.#asHostOnly(cookie, url);
     if (taken) this.#remember(taken);
+    else if (this.#rejectsPublicSuffixes && isForSuffix(cookie))
+      this.#onBlocked?.('COOKIES_PUBLIC_SUFFIX');
     return taken !== undefined;
   }
 
@@ -144,6 +153,7 @@ export class CookieStore {
       const [oldest, { path, key: name }] = cookies.entries().next().value!;
       cookies.delete(oldest);
       void this.#jar.store.removeCookie(domain, path, name);
+      this.#onBlocked?.('COOKIES_MAX_PER_DOMAIN');
     }
     if (this.#domains.size > maxDomains) {
       const oldest = this.#domains.keys().next().value!;
@@ -152,6 +162,13 @@ export class CookieStore {
       void this.#jar.store.removeCookies(oldest, null);
     }
   }
+}
+
+/** True for a cookie for all of `com`, `co.uk` or `github.io`. */
+function isForSuffix({ domain }: Cookie): boolean {
+  if (!domain || isIP(domain) !== 0) return false;
+  const options = { allowSpecialUseDomain: true, ignoreError: true };
+  return load().getPublicSuffix(domain.replace(/^\./, ''), options) === undefined;
 }
 
 /** Judges name with value, and each attribute, of a long line. */

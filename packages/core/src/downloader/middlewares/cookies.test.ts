@@ -7,11 +7,12 @@ import { Response } from '../../http/response.ts';
 import { CookiesMiddleware, ownHeaders } from './cookies.ts';
 
 function browser(settings = {}) {
-  const { crawler, lines } = fakeCrawler({ settings });
+  const { crawler, lines, stats } = fakeCrawler({ settings });
   const middleware = CookiesMiddleware.fromCrawler(crawler);
   return {
     middleware,
     lines,
+    stats,
     send(url: string, options: RequestOptions = {}): string | undefined {
       const request = new Request(url, options);
       middleware.processRequest(request);
@@ -85,7 +86,7 @@ test('a Cookie header set by hand stays beside the jar, and the jar does not sti
 });
 
 test('a site cannot fill the memory', () => {
-  const { send, receive } = browser();
+  const { send, receive, stats, lines } = browser();
   receive(
     'http://h.test/',
     Array.from({ length: 500 }, (_, i) => `c${i}=1`),
@@ -93,6 +94,16 @@ test('a site cannot fill the memory', () => {
   expect(send('http://h.test/')?.split('; ')).toHaveLength(180);
   receive('http://big.test/', [`x=${'y'.repeat(5000)}`, 'z=1']);
   expect(send('http://big.test/')).toBe('z=1');
+  expect(stats.get('security/blocked/COOKIES_MAX_PER_DOMAIN')).toBe(320);
+  expect(lines.filter((line) => line.includes('COOKIES_MAX_PER_DOMAIN'))).toHaveLength(1);
+});
+
+test('cookies for a public suffix are refused, counted, and told of once', () => {
+  const { receive, stats, lines } = browser();
+  receive('http://a.co.uk/', ['a=1; Domain=co.uk', 'b=1; Domain=.co.uk', 'c=1; Domain=other.uk']);
+  receive('http://127.0.0.1/', ['a=1; Domain=127.0.0.2']);
+  expect(stats.get('security/blocked/COOKIES_PUBLIC_SUFFIX')).toBe(2);
+  expect(lines.filter((line) => line.includes('COOKIES_PUBLIC_SUFFIX'))).toHaveLength(1);
 });
 
 test('COOKIES_DEBUG shows what goes and comes', () => {

@@ -130,10 +130,23 @@ export class CookiesMiddleware implements DownloaderMiddleware {
       jar = new CookieStore({
         rejectsPublicSuffixes: settings.get('COOKIES_PUBLIC_SUFFIX') !== false,
         maxPerDomain: Number(settings.get('COOKIES_MAX_PER_DOMAIN') ?? 180),
+        onBlocked: (setting) => this.#blocked(setting),
       });
       this.#jars.set(key, jar);
     }
     return jar;
+  }
+
+  #blocked(setting: 'COOKIES_PUBLIC_SUFFIX' | 'COOKIES_MAX_PER_DOMAIN'): void {
+    const { stats, log } = this.#crawler;
+    const name = `security/blocked/${setting}`;
+    if (stats.get(name) === undefined)
+      log.warn(
+        setting === 'COOKIES_PUBLIC_SUFFIX'
+          ? 'A cookie for a whole public suffix, as co.uk, was refused (COOKIES_PUBLIC_SUFFIX). No more of them are told.'
+          : 'A site has set more cookies than COOKIES_MAX_PER_DOMAIN: the oldest are forgotten. No more of them are told.',
+      );
+    stats.inc(name);
   }
 
   #add(jar: CookieStore, request: Request): void {
