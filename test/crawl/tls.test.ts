@@ -18,6 +18,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { type RawServer, startRaw } from './raw-server.ts';
 import { crawl, pageSpider } from './scrape.ts';
+import { startSocks } from './socks-server.ts';
 import { certificate, type Certified, hasOpenssl, startTls } from './tls-server.ts';
 
 function trust({ cert }: Certified): void {
@@ -64,29 +65,46 @@ describe.skipIf(!hasOpenssl)('certificates (skipped without openssl)', () => {
     expect(items).toMatchObject([{ status: 200, text: 'ok' }]);
   });
 
-  test('behind the tunnel of a proxy certificates are verified as well', async () => {
-    const good = certificate('IP:127.0.0.1');
-    const bad = certificate('DNS:other.example');
-    trust(good);
-    await using server = await startTls(good);
-    await using other = await startTls(bad);
-    await using tunnel = await startTunnel();
-    class ByTunnel {
-      processRequest(request: Request): undefined {
-        request.meta.proxy = tunnel.url;
+  test.each(['CONNECT', 'SOCKS5'])(
+    'behind a proxy (%s) certificates are verified as well',
+    async (how) => {
+      const good = certificate('IP:127.0.0.1');
+      const expired = certificate('IP:127.0.0.1', { isExpired: true });
+      trust(good);
+      await using server = await startTls(good);
+      await using elsewhere = await startTls(certificate('DNS:other.example'));
+      await using old = await startTls(expired);
+      await using outdated = await startTls({
+        ...good,
+        minVersion: 'TLSv1',
+        maxVersion: 'TLSv1.1',
+        ciphers: 'DEFAULT:@SECLEVEL=0',
+      });
+      await using tunnel = await startTunnel();
+      await using socks = await startSocks();
+      class ByProxy {
+        processRequest(request: Request): undefined {
+          request.meta.proxy = how === 'CONNECT' ? tunnel.url : `socks5://127.0.0.1:${socks.port}`;
+        }
       }
-    }
-    const { items } = await crawl(pageSpider([server.url, other.url]), {
-      ...once,
-      CONCURRENT_REQUESTS: 1,
-      DOWNLOADER_MIDDLEWARES: [[ByTunnel, 100]],
-    });
-    expect(items).toHaveLength(2);
-    expect(items).toContainEqual(expect.objectContaining({ status: 200, text: 'ok' }));
-    expect(items).toContainEqual(expect.objectContaining({ error: 'DownloadFailedError' }));
-    expect(tunnel.requests).toHaveLength(2);
-    expect(tunnel.requests[0]).toMatch(/^CONNECT 127\.0\.0\.1:\d+ HTTP\/1\.1/);
-  });
+      const urls = [server, elsewhere, old, outdated].map(({ url }) => url);
+      const { items, result } = await crawl(pageSpider(urls), {
+        ...once,
+        CONCURRENT_REQUESTS: 1,
+        DOWNLOADER_MIDDLEWARES: [[ByProxy, 100]],
+      });
+      expect(items).toHaveLength(4);
+      expect(items).toContainEqual(expect.objectContaining({ status: 200, text: 'ok' }));
+      const failed = items.filter((item) => 'error' in (item as object));
+      expect(failed).toHaveLength(3);
+      expect(result.stats['security/blocked/DOWNLOAD_VERIFY_CERTIFICATES']).toBe(2);
+      const asked = how === 'CONNECT' ? tunnel.requests : socks.seen;
+      expect(asked).toHaveLength(4);
+      expect(asked[0]).toMatch(
+        how === 'CONNECT' ? /^CONNECT 127\.0\.0\.1:\d+ HTTP\/1\.1/ : /^127\.0\.0\.1:\d+$/,
+      );
+    },
+  );
 
   test('verification can be switched off, which is said once', async () => {
     await using server = await startTls(certificate('DNS:other.example'));
