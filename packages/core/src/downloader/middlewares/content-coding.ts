@@ -17,6 +17,11 @@ export interface Decoded {
 /** The decoded body would be larger than the limit. */
 export class TooLargeError extends Error {}
 
+/** Bodies of more decoded bytes are decoded one at a time: many bombs at once take no more memory than one. */
+const largeOutput = 4 * 1024 * 1024;
+/** Settled when no large body is being decoded. */
+let largeTurn: Promise<void> = Promise.resolve();
+
 /** Up to this many bytes are decoded at once; more would hold up the loop. */
 const syncInput = 64 * 1024;
 /** What such a body may become before it is done in the background instead. */
@@ -118,10 +123,19 @@ function decodeLater(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let endTurn: (() => void) | undefined;
     const stream = formats[format].stream({ chunkSize: 64 * 1024 });
+    const takeTurn = (): void => {
+      const before = largeTurn;
+      largeTurn = new Promise((end) => (endTurn = end));
+      stream.pause();
+      void before.then(() => stream.resume());
+    };
+    stream.on('close', () => endTurn?.());
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       bytes += chunk.length;
+      if (bytes > largeOutput && endTurn === undefined) takeTurn();
       if (!limit || bytes <= limit) return;
       if (mayTruncate)
         resolve({ body: Buffer.concat(chunks).subarray(0, limit), isTruncated: true });

@@ -70,6 +70,20 @@ test('large bodies are decoded in the background', async () => {
   }
 });
 
+test('large bodies take turns, and a bomb or a damaged one holds up none', async () => {
+  const whole = zlib.gzipSync(Buffer.alloc(6_000_000));
+  const damaged = zlib.gzipSync(Buffer.alloc(5_000_000)).subarray(0, -8);
+  const bomb = zlib.gzipSync(Buffer.alloc(30_000_000));
+  const limit = { downloadMaxsize: 10_000_000 };
+  const runs = [whole, bomb, damaged, whole, bomb, damaged, whole].map(async (body) =>
+    start('gzip', body, limit).run(),
+  );
+  const ends = await Promise.allSettled(runs);
+  expect(
+    ends.map((end) => (end.status === 'fulfilled' ? end.value.body.length : 'too large')),
+  ).toEqual([6_000_000, 'too large', 5_000_000, 6_000_000, 'too large', 5_000_000, 6_000_000]);
+});
+
 test.each([1000, 2_000_000])('a bomb is stopped at %d bytes', async (downloadMaxsize) => {
   for (const [encoding, body] of [
     ['gzip', zlib.gzipSync(Buffer.alloc(10_000_000))],
