@@ -99,6 +99,7 @@ test('lycosa exports these names', async () => {
       "RequestFingerprints",
       "Response",
       "ResponseDataLossError",
+      "RobotsTxt",
       "Rule",
       "Scraper",
       "Selector",
