@@ -20,6 +20,7 @@ import {
   CrawlerProcess,
   createLogger,
   Request,
+  RequestFingerprinter,
   type Response,
   type SettingsInput,
   Spider,
@@ -461,6 +462,23 @@ describe.skipIf(!hasRedis)('with a redis-server', () => {
     expect(first.stats['account/done']).toBe(4);
     const second = await crawl(spiderOf(site), server, settings);
     expect(second.stats).toMatchObject({ 'account/done': 1, 'dupefilter/filtered': 3 });
+  });
+
+  test('RedisDupeFilter goes by REQUEST_FINGERPRINTER_CLASS', async () => {
+    await using server = await startRedis();
+    await using site = await starSite(9);
+    class ByLength extends RequestFingerprinter {
+      override fingerprint({ url }: Request): string {
+        return String(url.length);
+      }
+    }
+    const { stats } = await crawl(spiderOf(site), server, {
+      SCHEDULER: undefined,
+      DUPEFILTER_CLASS: RedisDupeFilter,
+      REQUEST_FINGERPRINTER_CLASS: ByLength,
+    });
+    // The start page, and one of the nine whose URLs are equally long.
+    expect(stats).toMatchObject({ 'account/done': 2, 'dupefilter/filtered': 8 });
   });
 
   test('RedisStatsCollector adds up what workers count, and RedisPipeline pushes their items', async () => {
