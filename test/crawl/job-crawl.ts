@@ -1,4 +1,4 @@
-// One run of a job in a process of its own, for tests that kill it: job-crawl.ts URL JOBDIR FEED BATCHES
+// One run of a job in a process of its own, for tests that kill it: job-crawl.ts URL JOBDIR FEED [BATCHES]
 import { CrawlerProcess, type Response, Spider, type SpiderOutput } from 'lycosa';
 
 const [url = '', jobdir = '', feed = '', batches = ''] = process.argv.slice(2);
@@ -17,7 +17,7 @@ await using crawls = new CrawlerProcess({
     JOBDIR: jobdir,
     FEEDS: {
       [feed]: { format: 'jsonlines', overwrite: true },
-      [batches]: { batchItemCount: 50, overwrite: true },
+      ...(batches && { [batches]: { batchItemCount: 50, overwrite: true } }),
     },
     LOG_LEVEL: 'ERROR',
     ROBOTSTXT_OBEY: false,
