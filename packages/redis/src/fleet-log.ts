@@ -34,13 +34,14 @@ export class RunLog {
     }
   }
 
-  write(line: string): void {
-    this.#file?.write(line);
+  /** @param record - One line, or several: the stats are read down the page. */
+  write(record: string): void {
+    this.#file?.write(record);
     if (this.#keep === 0) return;
-    this.#lines.push(line.trimEnd());
-    if (this.#lines.length <= this.#keep) return;
-    this.#lines.shift();
-    this.#leftOut++;
+    this.#lines.push(...record.trimEnd().split('\n'));
+    const tooMany = Math.max(0, this.#lines.length - this.#keep);
+    this.#lines.splice(0, tooMany);
+    this.#leftOut += tooMany;
   }
 
   /** What came since the last time. */
