@@ -10,6 +10,10 @@ import {
   type CrawlResult,
   DropItem,
   type DupeFilter,
+  type FeedStorage,
+  type HttpCachePolicy,
+  type HttpCacheStorage,
+  type MaybePromise,
   Request,
   type Response,
   Settings,
@@ -53,10 +57,10 @@ type Fault = () => void;
 
 interface Case {
   readonly name: string;
-  /** Of the one line that tells of it; `ERROR` by default. */
-  readonly level?: string;
-  /** `finished` by default. */
-  readonly reason?: string | RegExp;
+  /** The one line that tells of it is a warning; it is an error by default. */
+  readonly isWarning?: true;
+  /** Reasons, with `|` between them; `finished` by default. */
+  readonly reason?: string;
   /** True by default: an error of one page or item is counted, and the crawl is not lost for it. */
   readonly ok?: boolean;
   readonly settings?: (fault: Fault) => SettingsInput;
@@ -243,16 +247,16 @@ const signals: Readonly<Record<keyof SignalMap, Partial<Case>>> = {
 };
 
 const storage = (hook: string, fault: Fault): SettingsInput => {
-  class FaultyStorage {
+  class FaultyStorage implements FeedStorage {
     readonly name = 'FaultyStorage';
     readonly location: string;
     constructor(uri: string) {
       this.location = uri;
     }
-    open(): unknown {
+    open(): void {
       return hook === 'open' ? fault() : undefined;
     }
-    write(): unknown {
+    write(): void {
       // What is left then is given up.
       if (hook === 'abandon') throw new Error('another');
       return hook === 'write' ? fault() : undefined;
@@ -265,30 +269,30 @@ const storage = (hook: string, fault: Fault): SettingsInput => {
     }
   }
   return {
-    FEED_STORAGES: { faulty: FaultyStorage as never },
+    FEED_STORAGES: { faulty: FaultyStorage },
     FEEDS: { [`faulty://${Math.random()}`]: { format: 'jsonlines' } },
   };
 };
 
 const dupeFilter = (hook: string, fault: Fault): SettingsInput => ({
-  DUPEFILTER_CLASS: class {
+  DUPEFILTER_CLASS: class implements DupeFilter {
     readonly size = 0;
     #seen = new Set<string>();
     constructor() {
       if (hook === 'new') fault();
     }
-    open(): unknown {
+    open(): void {
       return hook === 'open' ? fault() : undefined;
     }
-    requestSeen({ url }: Request): unknown {
+    requestSeen({ url }: Request): MaybePromise<boolean> {
       const isSeen = this.#seen.has(url);
       this.#seen.add(url);
       return hook === 'requestSeen' ? then(fault(), isSeen) : isSeen;
     }
-    close(): unknown {
+    close(): void {
       return hook === 'close' ? fault() : undefined;
     }
-  } as unknown as new () => DupeFilter,
+  },
 });
 
 const fingerprinter = (hooks: Record<string, Fault>): SettingsInput => ({
@@ -305,24 +309,24 @@ const fingerprinter = (hooks: Record<string, Fault>): SettingsInput => ({
 
 const cacheStorage = (hook: string, fault: Fault): SettingsInput => ({
   HTTPCACHE_ENABLED: true,
-  HTTPCACHE_STORAGE: class {
+  HTTPCACHE_STORAGE: class implements HttpCacheStorage {
     constructor() {
       if (hook === 'new') fault();
     }
-    retrieve(): unknown {
+    retrieve(): MaybePromise<undefined> {
       return then(hook === 'retrieve' ? fault() : undefined, undefined);
     }
-    store(): unknown {
+    store(): void {
       return hook === 'store' ? fault() : undefined;
     }
     remove(): void {}
-  } as never,
+  },
 });
 
 const cachePolicy = (hook: string, fault: Fault): SettingsInput => ({
   HTTPCACHE_ENABLED: true,
   HTTPCACHE_DIR: join(folder, `cache-${Math.random()}`),
-  HTTPCACHE_POLICY: class {
+  HTTPCACHE_POLICY: class implements HttpCachePolicy {
     shouldCacheRequest(): boolean {
       if (hook === 'shouldCacheRequest') fault();
       return true;
@@ -548,7 +552,7 @@ const cases: Case[] = [
     ok: false,
     ...(hook === 'open' && { reason: 'feed_error' }),
     // A job is stopped for it, if it has not ended by then.
-    ...((hook === 'write' || hook === 'abandon') && { reason: /^(finished|feed_error)$/ }),
+    ...((hook === 'write' || hook === 'abandon') && { reason: 'finished|feed_error' }),
     waits: true,
     settings: (fault: Fault) => storage(hook, fault),
   })),
@@ -600,7 +604,7 @@ const cases: Case[] = [
   ...(['new', 'retrieve', 'store'] as const).map((hook) => ({
     name: `HTTP cache storage, ${hook}`,
     // A page without a cache is still a page.
-    ...(hook === 'new' ? atStart : { waits: true, level: 'WARNING' }),
+    ...(hook === 'new' ? atStart : { waits: true, isWarning: true as const }),
     settings: (fault: Fault) => cacheStorage(hook, fault),
   })),
   ...(['shouldCacheRequest', 'shouldCacheResponse'] as const).map((hook) => ({
@@ -628,7 +632,7 @@ const cases: Case[] = [
 ];
 
 /** What a hook returns: now, or when its promise is kept. */
-function then(waited: unknown, value: unknown): unknown {
+function then<T>(waited: unknown, value: T): MaybePromise<T> {
   return waited instanceof Promise ? waited.then(() => value) : value;
 }
 
@@ -685,8 +689,9 @@ async function run(one: Case, kind: string, jobdir: string | undefined): Promise
     result,
     errors: log.filter(
       (line) =>
-        line.level.toUpperCase() === (one.level ?? 'ERROR') &&
-        JSON.stringify(line).includes('the fault'),
+        (one.isWarning ? /^(WARNING|ERROR|CRITICAL)$/ : /^(ERROR|CRITICAL)$/).test(
+          line.level.toUpperCase(),
+        ) && JSON.stringify(line).includes('the fault'),
     ),
     crawler,
     held,
@@ -705,7 +710,7 @@ describe.each(['in memory', 'in a job'])('%s, where it throws once:', (where) =>
     const { result, errors, crawler, held } = await run(one, kind, jobdir);
     await new Promise((resolve) => setImmediate(resolve));
     expect(result.ok).toBe(one.ok ?? true);
-    expect(result.reason).toMatch(one.reason ?? /^finished$/);
+    expect(result.reason).toMatch(new RegExp(`^(?:${one.reason ?? 'finished'})$`));
     expect(errors.map((line) => line.msg)).toHaveLength(1);
     expect(held).toEqual([]);
     expect(crawler.engine?.scheduler.leased ?? 0).toBe(0);

@@ -120,6 +120,21 @@ export type {
   FeedPass,
   KeptRecords,
 } from './feeds/exporters/exporter.ts';
+export type {
+  FeedStorage,
+  FeedStorageClass,
+  FeedStorageOptions,
+} from './feeds/storages/storage.ts';
+export type {
+  CachedResponse,
+  HttpCachePolicy,
+  HttpCachePolicyClass,
+} from './downloader/http-cache/policy.ts';
+export type {
+  HttpCacheEntry,
+  HttpCacheStorage,
+  HttpCacheStorageClass,
+} from './downloader/http-cache/storage.ts';
 export { repairFeed, type RepairOptions, type RepairResult } from './feeds/repair.ts';
 export { nearest } from './settings/nearest.ts';
 export { SignalManager } from './signals/signal-manager.ts';
