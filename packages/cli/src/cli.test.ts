@@ -131,12 +131,14 @@ test('of all settings no password, secret or token is printed', async () => {
     'HTTPAUTH_PASS=one',
     'AWS_SECRET_ACCESS_KEY=two',
     'REDIS_URL=redis://me:three@h:1/2',
+    'REDIS_PARAMS={"username":"me","password":"four"}',
   ];
   const flags = set.flatMap((pair) => ['-s', pair]);
   const { stdout } = await folder.lycosa('settings', ...flags);
   expect(stdout).toMatch(/^HTTPAUTH_PASS = \*\*\*$/m);
-  expect(stdout).toContain('REDIS_URL = redis://me:***@h:1/2');
-  expect(stdout).not.toMatch(/= (one|two)|three/);
+  expect(stdout).toContain('REDIS_URL = redis://***@h:1/2');
+  expect(stdout).toContain('"password":"***"');
+  expect(stdout).not.toMatch(/= (one|two)|three|four/);
   const one = await folder.lycosa('settings', '--get', 'HTTPAUTH_PASS', ...flags);
   expect(one.stdout.trim()).toBe('one');
 });

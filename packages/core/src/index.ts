@@ -140,7 +140,13 @@ export { nearest } from './settings/nearest.ts';
 export { SignalManager } from './signals/signal-manager.ts';
 export type { SignalMap } from './signals/signal-map.ts';
 export { DummyStatsCollector, StatsCollector, type StatValue } from './stats/stats-collector.ts';
-export { createLogger, type Logger, type LogLevel, type RootLogger } from './log/logger.ts';
+export {
+  createLogger,
+  type Logger,
+  type LogLevel,
+  redactText,
+  type RootLogger,
+} from './log/logger.ts';
 export { LogFormatter } from './log/log-formatter.ts';
 export type { Extension } from './extensions/extension.ts';
 export { getRetryRequest, type RetryOptions } from './downloader/middlewares/retry.ts';

@@ -34,10 +34,11 @@ export const settings: Command<Options> = {
     }
     await checkSettings(options, project, spider);
     if (options.get === undefined) {
-      for (const name of values.names().toSorted())
-        console.log(
-          `${name} = ${isSecret(name, values) ? '***' : withoutPasswords(shown(values.get(name)))}`,
-        );
+      const { redactText } = await import('lycosa');
+      for (const name of values.names().toSorted()) {
+        const value = isSecret(name, values) ? '***' : redactText(shown(values.get(name)));
+        console.log(`${name} = ${value}`);
+      }
     } else {
       console.log(await one(values, options.get));
     }
@@ -59,11 +60,6 @@ async function one(values: Settings, name: string): Promise<string> {
 /** What all settings are printed for, others may read: a report, a terminal that is shared. `--get` prints it. */
 function isSecret(name: string, values: Settings): boolean {
   return /PASS|SECRET|TOKEN/.test(name) && Boolean(values.get(name));
-}
-
-/** The password of each URL, as in `REDIS_URL`, is left out. */
-function withoutPasswords(text: string): string {
-  return text.replace(/(:\/\/[^/?#@"\s]*:)[^/?#@"\s]*@/g, '$1***@');
 }
 
 /** Text as it is, the rest as JSON, a class or function by its name. */
