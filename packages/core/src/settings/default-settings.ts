@@ -284,14 +284,14 @@ export const defaultSettings = {
   RETRY_PRIORITY_ADJUST: -1,
   /** Retries after the first attempt. */
   RETRY_TIMES: 2,
-  /** Reads robots.txt files, in place of the built-in parser. */
-  ROBOTSTXT_PARSER: undefined as RobotsParserClass | string | undefined,
   /** Longest delay that robots.txt is granted, in seconds; 0 ignores Crawl-delay and Request-rate. */
   ROBOTSTXT_CRAWL_DELAY_MAX: 30,
-  /** Most bytes of a robots.txt that are read. */
+  /** Most bytes of a robots.txt that are read; 0 is 16 MiB. */
   ROBOTSTXT_MAX_SIZE: 524_288,
   /** Obey robots.txt. */
   ROBOTSTXT_OBEY: true,
+  /** Reads robots.txt files, in place of the built-in parser. */
+  ROBOTSTXT_PARSER: undefined as RobotsParserClass | string | undefined,
   /** Seconds that pages wait where robots.txt answers with 5xx or not at all; twice as long each time. */
   ROBOTSTXT_RETRY_DELAY: 15,
   /** Times that pages wait for robots.txt before they are dropped or fail. */

@@ -220,9 +220,10 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     if (status < 200 || status >= 300) return 'no rules';
     let { body } = response;
     if (response.flags.includes('truncated')) {
+      // What is shorter was damaged on its way.
+      if (body.length === this.#maxBytes) this.#tooLong(origin);
       // Half of a rule might forbid or allow more than all of it.
       body = body.subarray(0, body.lastIndexOf('\n') + 1);
-      this.#tooLong(origin, body.length);
     }
     const robotparser = new this.#parser(body);
     const { signals } = this.#crawler;
@@ -264,10 +265,10 @@ export class RobotsTxtMiddleware implements DownloaderMiddleware {
     return this.#agent || own || this.#defaultAgent;
   }
 
-  #tooLong(origin: string, bytes: number): void {
+  #tooLong(origin: string): void {
     this.#crawler.stats.inc('security/blocked/ROBOTSTXT_MAX_SIZE');
     this.#crawler.log.warn(
-      `robots.txt of ${origin} is longer than ROBOTSTXT_MAX_SIZE, or its compressed data is damaged: only its first ${bytes} bytes are read.`,
+      `robots.txt of ${origin} is longer than ${this.#maxBytes} bytes; the rest is not read (ROBOTSTXT_MAX_SIZE).`,
     );
   }
 }
