@@ -44,7 +44,6 @@ export class FeedExport {
     leftOut: (...args) => this.#leftOut(...args),
   };
   #feeds: readonly Feed[] = [];
-  readonly #batches = new Map<FeedOptions, Batch>();
   #hasFailed = false;
   #keepsParts = false;
   /** When the latest batch began, in microseconds since the epoch. */
@@ -138,9 +137,9 @@ export class FeedExport {
     return (await storage.hasPart?.()) ? batch.id - 1 : batch.id;
   }
 
-  async #opened(options: FeedOptions, batchId: number): Promise<void> {
-    const batch = this.#batches.get(options);
-    if (batch?.id === batchId) await this.#names?.setBatch(options.uri, batch);
+  /** The file of a batch is there, and is what a next run goes on with. */
+  async #opened({ uri }: FeedOptions, { batch }: FeedSlot): Promise<void> {
+    if (hasBatchParameter(uri)) await this.#names?.setBatch(uri, batch);
   }
 
   #storage(
@@ -174,10 +173,8 @@ export class FeedExport {
     // Two batches never have the same time.
     if (!isSaved) this.#lastMicros = Math.max(Date.now() * 1000, this.#lastMicros + 1);
     const batch = isSaved ? saved : { id: batchId, micros: this.#lastMicros };
-    const isBatched = hasBatchParameter(options.uri);
-    if (isBatched) this.#batches.set(options, batch);
     const uri = this.#expand(options, batch);
-    const isLaterRun = isBatched ? isSaved : Number(job?.get('runs') ?? 0) > 1;
+    const isLaterRun = hasBatchParameter(options.uri) ? isSaved : Number(job?.get('runs') ?? 0) > 1;
     const mayRewrite = exporter.mayRewrite === true || postprocessing.length > 0;
     const storage = this.#storage(options, uri, isLaterRun, mayRewrite);
     const other = this.#locations.get(storage.location);
@@ -193,7 +190,7 @@ export class FeedExport {
     return new FeedSlot({
       uri,
       format,
-      batchId,
+      batch,
       storeEmpty,
       encoding,
       postprocessing,

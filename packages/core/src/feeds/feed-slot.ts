@@ -1,6 +1,7 @@
 import { toError } from '../errors.ts';
 import { compressPass, type Postprocessing } from './compression.ts';
 import type { FeedEncoding, FeedExporter, FeedPass } from './exporters/exporter.ts';
+import type { Batch } from './job-names.ts';
 import { PendingText } from './pending-text.ts';
 import type { FeedStorage } from './storages/storage.ts';
 
@@ -14,7 +15,7 @@ const FLUSH_MS = 1000;
 export interface FeedSlotInit {
   readonly uri: string;
   readonly format: string;
-  readonly batchId: number;
+  readonly batch: Batch;
   readonly storeEmpty: boolean;
   readonly encoding: FeedEncoding;
   readonly postprocessing: readonly Postprocessing[];
@@ -30,8 +31,7 @@ export interface FeedSlotInit {
 export class FeedSlot {
   readonly uri: string;
   readonly format: string;
-  /** From 1. */
-  readonly batchId: number;
+  readonly batch: Batch;
   readonly storage: FeedStorage;
   /** Items written. */
   itemCount = 0;
@@ -49,8 +49,13 @@ export class FeedSlot {
     this.#exporter = init.exporter;
     this.uri = init.uri;
     this.format = init.format;
-    this.batchId = init.batchId;
+    this.batch = init.batch;
     this.storage = init.storage;
+  }
+
+  /** From 1. */
+  get batchId(): number {
+    return this.batch.id;
   }
 
   /** Items that are in the file, of earlier crawls too. */

@@ -6,8 +6,7 @@ import type { FeedSlot } from './feed-slot.ts';
 export interface FeedEvents {
   /** Makes the file of a batch. */
   slot(options: FeedOptions, batchId: number, onError: (error: Error) => void): FeedSlot;
-  /** The file of a batch is there. */
-  opened(options: FeedOptions, batchId: number): Promise<void>;
+  opened(options: FeedOptions, slot: FeedSlot): Promise<void>;
   itemError(options: FeedOptions, error: Error): void;
   /** The feed is given up. `isFirst` is false for what goes wrong with it after that. */
   failed(
@@ -123,7 +122,7 @@ export class Feed {
         this.#fail(slot, 'written', error),
       );
       await slot.open();
-      await this.#events.opened(this.options, this.#batchId);
+      await this.#events.opened(this.options, slot);
       this.#slot = slot;
     } catch (thrown) {
       await slot?.cancel().catch(() => {});
