@@ -257,6 +257,28 @@ test('a job that is stopped keeps its part, goes on with it, and sends it once i
   expect(readdirSync(join(folder, 'job'))).not.toContain('feeds');
 });
 
+test('batches of a job go on too: the part of one, and one that was full but could not be sent', async () => {
+  const feeds = { 's3://shop/b%(batch_id)d.jsonl': { batchItemCount: 3 } };
+  const job = { JOBDIR: join(folder, 'job') };
+  const numbers = async (key: string): Promise<number[]> =>
+    String(await object(key))
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { n: number }).n);
+  await run(stopping, feeds, job);
+  expect(await keys()).toEqual([]);
+  refuse = ({ method }) => (method === 'PUT' ? 403 : undefined);
+  expect((await run(whole, feeds, job)).result.ok).toBe(false);
+  expect(await keys()).toEqual([]);
+  refuse = () => undefined;
+  expect((await run(whole, feeds, job)).result).toMatchObject({ ok: true, reason: 'finished' });
+  expect((await keys()).toSorted()).toEqual(['b1.jsonl', 'b2.jsonl']);
+  const [first, second] = [await numbers('b1.jsonl'), await numbers('b2.jsonl')];
+  expect(first).toHaveLength(3);
+  // What came when a batch failed is done again.
+  expect([...new Set([...first, ...second])].toSorted()).toEqual([1, 3, 4, 5, 6]);
+});
+
 test('a job that is closed before start() has yielded all keeps its part, whatever is left to do', async () => {
   class SlowStart extends ItemSpider {
     override async *start(): SpiderOutput {

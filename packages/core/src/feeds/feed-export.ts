@@ -79,8 +79,7 @@ export class FeedExport {
       this.#time = this.#names.time;
     }
     const feeds: Feed[] = [];
-    for (const options of this.#options)
-      feeds.push(new Feed(options, this.#events, await this.#lastBatch(options)));
+    for (const options of this.#options) feeds.push(await this.#makeFeed(options));
     return feeds;
   }
 
@@ -129,17 +128,23 @@ export class FeedExport {
     return jobdir ? resolve(root, jobdir) : undefined;
   }
 
-  /** The latest batch that is stored, of earlier runs of the job. */
-  async #lastBatch(options: FeedOptions): Promise<number> {
-    const batch = this.#names?.batch(options.uri);
-    if (batch === undefined) return 0;
-    const storage = this.#storage(options, this.#expand(options, batch), true, false);
-    return (await storage.hasPart?.()) ? batch.id - 1 : batch.id;
+  /** Goes on where the run of the job before has left it. */
+  async #makeFeed(options: FeedOptions): Promise<Feed> {
+    const batches = this.#names?.batches(options.uri) ?? [];
+    const parts: number[] = [];
+    for (const batch of batches) {
+      const storage = this.#storage(options, this.#expand(options, batch), true, false);
+      if (await storage.hasPart?.()) parts.push(batch.id);
+    }
+    const latest = batches.at(-1)?.id ?? 0;
+    const isOpen = parts.at(-1) === latest;
+    const unfinished = isOpen ? parts.slice(0, -1) : parts;
+    return new Feed(options, this.#events, isOpen ? latest - 1 : latest, unfinished);
   }
 
   /** The file of a batch is there, and is what a next run goes on with. */
   async #opened({ uri }: FeedOptions, { batch }: FeedSlot): Promise<void> {
-    if (hasBatchParameter(uri)) await this.#names?.setBatch(uri, batch);
+    if (hasBatchParameter(uri)) await this.#names?.add(uri, batch);
   }
 
   #storage(
@@ -168,13 +173,14 @@ export class FeedExport {
     const { run, job } = this.#crawler;
     const { format, storeEmpty, postprocessing, exporterOptions } = options;
     const exporter = new options.exporterClass(exporterOptions);
-    const saved = this.#names?.batch(options.uri);
-    const isSaved = saved?.id === batchId;
+    const saved = this.#names?.batches(options.uri).find(({ id }) => id === batchId);
     // Two batches never have the same time.
-    if (!isSaved) this.#lastMicros = Math.max(Date.now() * 1000, this.#lastMicros + 1);
-    const batch = isSaved ? saved : { id: batchId, micros: this.#lastMicros };
+    if (!saved) this.#lastMicros = Math.max(Date.now() * 1000, this.#lastMicros + 1);
+    const batch = saved ?? { id: batchId, micros: this.#lastMicros };
     const uri = this.#expand(options, batch);
-    const isLaterRun = hasBatchParameter(options.uri) ? isSaved : Number(job?.get('runs') ?? 0) > 1;
+    const isLaterRun = hasBatchParameter(options.uri)
+      ? saved !== undefined
+      : Number(job?.get('runs') ?? 0) > 1;
     const mayRewrite = exporter.mayRewrite === true || postprocessing.length > 0;
     const storage = this.#storage(options, uri, isLaterRun, mayRewrite);
     const other = this.#locations.get(storage.location);
@@ -235,9 +241,11 @@ export class FeedExport {
       this.#crawler.engine?.closeSpider('feed_error', 'fast');
   }
 
-  #stored({ storage, itemCount, format }: FeedSlot): void {
+  async #stored({ uri }: FeedOptions, slot: FeedSlot): Promise<void> {
+    const { storage, itemCount, format, batch } = slot;
     this.#crawler.stats.inc(`feedexport/success_count/${storage.name}`);
     this.#crawler.log.info(`Stored ${itemCount} items (${format}) in ${storage.location}`);
+    await this.#names?.remove(uri, batch);
   }
 
   async #closed(slot: FeedSlot): Promise<void> {

@@ -16,7 +16,7 @@ export interface FeedEvents {
     error: Error,
     isFirst: boolean,
   ): void;
-  stored(slot: FeedSlot): void;
+  stored(options: FeedOptions, slot: FeedSlot): Promise<void>;
   closed(slot: FeedSlot): void | Promise<void>;
   leftOut(options: FeedOptions, names: ReadonlySet<string>): void;
 }
@@ -29,14 +29,24 @@ export class Feed {
   readonly #closing = new Set<Promise<void>>();
   #slot: FeedSlot | undefined;
   #opening: Promise<void> | undefined;
+  readonly #unfinished: readonly number[];
   #batchId: number;
   #isFailed = false;
 
-  /** @param lastBatch - The batch before the first of this crawl: 0, but in a job. */
-  constructor(options: FeedOptions, events: FeedEvents, lastBatch: number) {
+  /**
+   * @param lastBatch - The batch before the first of this crawl: 0, but in a job.
+   * @param unfinished - Earlier ones that a run of the job could not store.
+   */
+  constructor(
+    options: FeedOptions,
+    events: FeedEvents,
+    lastBatch: number,
+    unfinished: readonly number[],
+  ) {
     this.options = options;
     this.#events = events;
     this.#batchId = lastBatch;
+    this.#unfinished = unfinished;
   }
 
   get isFailed(): boolean {
@@ -45,7 +55,11 @@ export class Feed {
 
   /** Opens the first file. Never rejects: see `isFailed`. */
   async open(): Promise<void> {
-    await this.#open();
+    for (const id of this.#unfinished) {
+      const slot = await this.#openBatch(id);
+      if (slot) await this.#finish(slot);
+    }
+    if (!this.#isFailed) await this.#open();
   }
 
   /** Takes an item, if it is for this feed. Never throws; returns a promise only where the item has to wait. */
@@ -116,25 +130,27 @@ export class Feed {
   }
 
   async #open(): Promise<void> {
+    this.#slot = await this.#openBatch(++this.#batchId);
+    this.#opening = undefined;
+  }
+
+  async #openBatch(id: number): Promise<FeedSlot | undefined> {
     let slot: FeedSlot | undefined;
     try {
-      slot = this.#events.slot(this.options, ++this.#batchId, (error) =>
-        this.#fail(slot, 'written', error),
-      );
+      slot = this.#events.slot(this.options, id, (error) => this.#fail(slot, 'written', error));
       await slot.open();
       await this.#events.opened(this.options, slot);
-      this.#slot = slot;
+      return slot;
     } catch (thrown) {
       await slot?.cancel().catch(() => {});
       this.#fail(slot, 'opened', toError(thrown));
-    } finally {
-      this.#opening = undefined;
+      return undefined;
     }
   }
 
   async #finish(slot: FeedSlot): Promise<void> {
     try {
-      if ((await slot.close()) === 'stored') this.#events.stored(slot);
+      if ((await slot.close()) === 'stored') await this.#events.stored(this.options, slot);
     } catch (thrown) {
       this.#fail(slot, 'stored', toError(thrown));
     }

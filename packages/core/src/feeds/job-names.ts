@@ -14,8 +14,8 @@ export interface Batch {
 interface Names {
   /** When the job began, in milliseconds since the epoch. */
   readonly time: number;
-  /** The latest of each feed, by the URI of `FEEDS`. */
-  readonly batches: Record<string, Batch>;
+  /** By the URI of `FEEDS`, those that may not be stored yet; the latest is always there, and the last. */
+  readonly batches: Record<string, readonly Batch[]>;
 }
 
 /**
@@ -50,12 +50,29 @@ export class JobNames {
     return new Date(this.#names.time);
   }
 
-  batch(uri: string): Batch | undefined {
-    return Object.hasOwn(this.#names.batches, uri) ? this.#names.batches[uri] : undefined;
+  /** What the run before has left: the latest batch, and earlier ones that were not stored by then. */
+  batches(uri: string): readonly Batch[] {
+    return Object.hasOwn(this.#names.batches, uri) ? this.#names.batches[uri]! : [];
   }
 
-  async setBatch(uri: string, batch: Batch): Promise<void> {
-    this.#names = { ...this.#names, batches: { ...this.#names.batches, [uri]: batch } };
+  /** A batch has begun. */
+  async add(uri: string, batch: Batch): Promise<void> {
+    const all = this.batches(uri);
+    if (!all.some(({ id }) => id === batch.id)) await this.#set(uri, [...all, batch]);
+  }
+
+  /** A batch is stored. Of the latest it shows, for it has no part any more. */
+  async remove(uri: string, batch: Batch): Promise<void> {
+    const all = this.batches(uri);
+    if (all.at(-1)?.id === batch.id) return;
+    await this.#set(
+      uri,
+      all.filter(({ id }) => id !== batch.id),
+    );
+  }
+
+  async #set(uri: string, batches: readonly Batch[]): Promise<void> {
+    this.#names = { ...this.#names, batches: { ...this.#names.batches, [uri]: batches } };
     // One after the other: two feeds may begin a batch at once.
     await (this.#writing = this.#writing.then(() => this.#write()));
   }
