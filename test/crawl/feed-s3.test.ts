@@ -276,7 +276,7 @@ test('batches of a job go on too: the part of one, and one that was full but cou
   const [first, second] = [await numbers('b1.jsonl'), await numbers('b2.jsonl')];
   expect(first).toHaveLength(3);
   // What came when a batch failed is done again.
-  expect([...new Set([...first, ...second])].toSorted()).toEqual([1, 3, 4, 5, 6]);
+  expect(new Set([...first, ...second])).toEqual(new Set([1, 3, 4, 5, 6]));
 });
 
 test('a job that is closed before start() has yielded all keeps its part, whatever is left to do', async () => {

@@ -20,7 +20,7 @@ test(
         delayMs: 15,
         lifeMs: 300,
       });
-      expect(report).toMatchObject({ lost: 0, badLines: 0, failedResumes: 0 });
+      expect(report).toMatchObject({ lost: 0, badLines: 0, failedResumes: 0, leftParts: 0 });
       expect(report.largestBatch).toBe(50);
       expect(report.kills).toBeGreaterThan(3);
       // Leased at the kill, and done in the last tenth of a second before it.

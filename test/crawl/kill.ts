@@ -64,6 +64,8 @@ export interface KillReport {
   /** Files of the feed in batches of 50, and the most lines in one. */
   readonly batches: number;
   readonly largestBatch: number;
+  /** Parts that nobody took up. */
+  readonly leftParts: number;
 }
 
 /** Crawls the tree, killing the process `kills` times at random moments, and takes it up again until it is done. */
@@ -145,6 +147,7 @@ export async function killTest(options: {
     badLines,
     lines: lines.length,
     batches: batches.length,
+    leftParts: readdirSync(folderOfBatches).filter((name) => name.endsWith('.part')).length,
     largestBatch: Math.max(...batches.map(({ length }) => length)),
   };
 }

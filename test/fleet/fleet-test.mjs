@@ -226,7 +226,9 @@ if (values.heavy) {
   );
 }
 const perSpider = (who) => (((cpu[who] - cpuBefore[who]) * 1000) / (spiders - warmUp)).toFixed(1);
-console.log(`CPU a spider: agents ${perSpider('agents')} ms, hosts ${perSpider('hosts')} ms`);
+// What killed processes have used is not known.
+if (agents.kills === 0)
+  console.log(`CPU a spider: agents ${perSpider('agents')} ms, hosts ${perSpider('hosts')} ms`);
 /** Seconds that a list takes on so many places, the longest always first. */
 function longestFirst(times, places) {
   const free = Array.from({ length: places }, () => 0);

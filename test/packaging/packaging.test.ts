@@ -134,6 +134,7 @@ test('lycosa exports these names', async () => {
       "parseFeedOutputs",
       "readJob",
       "readSitemap",
+      "redactText",
       "repairFeed",
       "repairJob",
       "requestFromDict",
